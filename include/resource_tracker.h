@@ -1,0 +1,202 @@
+/* resource_tracker.h - what a job uses: CPU, memory, disk, network.
+ *
+ * Read top to bottom: version, errors, options, a session from start to end, its figures,
+ * then the metric catalogue. Every function that can fail returns 0 or a negative
+ * errno-style code and, where it takes one, fills a struct trk_error that may be NULL.
+ * The library never prints, never exits and installs no signal handler.
+ *
+ * Threads: a session belongs to one thread at a time; different sessions are independent.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef RESOURCE_TRACKER_H
+#define RESOURCE_TRACKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TRK_API __attribute__((visibility("default")))
+
+/* ---- version ------------------------------------------------------------------------- */
+
+/* "0.1.0"; static storage. */
+TRK_API const char *trk_version(void);
+
+/* ---- errors -------------------------------------------------------------------------- */
+
+#define TRK_ERROR_MESSAGE_SIZE 512
+
+/* Filled on failure: the negative code that was returned, and one line for a person
+ * that names the cause and what to do instead. */
+struct trk_error {
+    int code;
+    char message[TRK_ERROR_MESSAGE_SIZE];
+};
+
+/* ---- options ------------------------------------------------------------------------- */
+
+enum trk_schema { TRK_SCHEMA_V1 = 1, TRK_SCHEMA_V2 = 2, TRK_SCHEMA_V3 = 3, TRK_SCHEMA_FULL = 4 };
+
+enum trk_format { TRK_FORMAT_AUTO = 0, TRK_FORMAT_CSV, TRK_FORMAT_JSONL, TRK_FORMAT_SQLITE };
+
+enum trk_rows { TRK_ROWS_PROCESS = 1, TRK_ROWS_SYSTEM = 2, TRK_ROWS_BOTH = 3 };
+
+enum trk_memory_mode { TRK_MEMORY_AUTO = 0, TRK_MEMORY_PSS, TRK_MEMORY_RSS };
+
+/* Fill with trk_options_init, then change what you need. Strings are borrowed until
+ * trk_session_new returns. */
+struct trk_options {
+    size_t size;                 /* sizeof(struct trk_options): lets the struct grow */
+    double interval_seconds;     /* 0.001 to 3600; 1 */
+    enum trk_rows rows;          /* which columns rows have; both */
+    enum trk_schema schema;      /* v2 */
+    enum trk_format format;      /* by the suffix of output_path */
+    const char *output_path;     /* NULL: no rows are written; "-": standard output */
+    bool overwrite;              /* an existing output_path may be replaced */
+    bool children;               /* follow descendants; true */
+    bool reap_children;          /* the job is our child: reap it and the orphans it leaves */
+    bool wait_descendants;       /* do not end before the last descendant has */
+    enum trk_memory_mode memory; /* auto */
+    double memory_budget_ratio;  /* share of one core that true memory reads may take; 0.001 */
+    int signal_fd;               /* a signalfd whose signals become events; -1: none. Must
+                                    include SIGCHLD when reap_children is set. */
+    const char *root_path;       /* where proc and sys are found; NULL: "/" */
+};
+
+/* Sets every field to its default; never fails. */
+TRK_API void trk_options_init(struct trk_options *options);
+
+/* ---- a session ----------------------------------------------------------------------- */
+
+typedef struct trk_session trk_session;
+
+/* Checks the options and opens the output; measures nothing yet. The caller frees the result
+ * with trk_session_free, which accepts NULL. */
+TRK_API int trk_session_new(const struct trk_options *options, trk_session **ret_session,
+                            struct trk_error *error);
+TRK_API void trk_session_free(trk_session *session);
+
+/* Takes the first reading and starts the clock. root_pid: the process whose tree is the job,
+ * or 0 for the machine alone. A process that is gone gives -ESRCH. */
+TRK_API int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *error);
+
+enum trk_event_kind {
+    TRK_EVENT_ROW = 1, /* a tick has passed and its row is on disk */
+    TRK_EVENT_SIGNAL,  /* signal_fd delivered a signal other than SIGCHLD */
+    TRK_EVENT_STOPPED, /* the root process was stopped; signal says by which signal */
+    TRK_EVENT_END      /* the job has ended; the closing row is on disk */
+};
+
+struct trk_event {
+    enum trk_event_kind kind;
+    int signal;         /* SIGNAL, STOPPED */
+    bool from_terminal; /* SIGNAL: sent by the kernel to the whole process group */
+};
+
+/* Waits for the next event. -EIO and the like: the output can't be written (named in error);
+ * the session stays usable and goes on without it. */
+TRK_API int trk_session_next(trk_session *session, struct trk_event *ret_event,
+                             struct trk_error *error);
+
+/* Ends the series with the closing row. Called for the caller at TRK_EVENT_END; calling it again
+ * does nothing. */
+TRK_API int trk_session_finish(trk_session *session, struct trk_error *error);
+
+/* Sends a signal to every process of the job that is alive, the root first. Returns how many
+ * got it. */
+TRK_API int trk_session_signal(trk_session *session, int signal);
+
+/* ---- what was used ------------------------------------------------------------------- */
+
+/* A total with the name of its source. valid false: nothing could see it. */
+struct trk_total {
+    bool valid;
+    double value;
+    const char *source; /* "wait4", "sampled", "wait4+sampled", ...; static storage */
+};
+
+struct trk_summary {
+    size_t size; /* sizeof(struct trk_summary), set by the caller */
+    bool ended;
+    int exit_code;      /* -1 when not known or killed by a signal */
+    int exit_signal;    /* 0 when not killed by a signal */
+    bool core_dumped;
+    double start_time;  /* seconds since the epoch */
+    double wall_seconds;
+    double interval_seconds;
+    uint64_t samples;
+    uint64_t missed_ticks;
+    struct trk_total cpu_seconds, cpu_user_seconds, cpu_system_seconds;
+    double cpu_sampled_seconds;     /* what the rows saw; NaN without process rows */
+    struct trk_total peak_memory_bytes;
+    double peak_memory_low_bytes, peak_memory_high_bytes; /* NaN when not known */
+    double peak_memory_sampled_bytes;
+    double memory_estimated_ratio;  /* share of the sampled memory that is an estimate; NaN: none */
+    uint64_t memory_true_reads;
+    double memory_longest_read_seconds;
+    struct trk_total read_bytes, write_bytes;
+    struct trk_total processes;     /* that ever ran in the job, as far as seen */
+    struct trk_total oom_kills;
+    uint32_t left_running;          /* descendants alive at the end */
+    double overhead_cpu_seconds;    /* of the tracker itself */
+    double overhead_peak_rss_bytes;
+};
+
+/* May be called at any time after start; figures are up to the last tick. */
+TRK_API void trk_session_summary(const trk_session *session, struct trk_summary *ret_summary);
+
+/* The i-th descendant that is still alive (0 <= i < left_running) for naming it to a person:
+ * pid and command name. Returns -ERANGE past the end. */
+TRK_API int trk_session_survivor(const trk_session *session, uint32_t index, pid_t *ret_pid,
+                                 char ret_command[16]);
+
+struct trk_metric_stats {
+    uint64_t count; /* rows with a value */
+    double last, mean, min, max, sum; /* NaN without a value; the mean is weighted by time */
+};
+
+/* Statistics of one metric over the run, by its name in schema full with the prefix system_ or
+ * process_. -ENOENT: no such metric. */
+TRK_API int trk_session_stats(const trk_session *session, const char *name,
+                              struct trk_metric_stats *ret_stats);
+
+/* The course of one metric, as at most `capacity` maxima over equal spans of time (NaN where nothing was
+ * read). Returns how many were written, or -ENOENT. Only the metrics a person looks at are kept:
+ * process and system cpu_usage_cores, memory, disk and network bytes. */
+TRK_API int trk_session_trend(const trk_session *session, const char *name, double *ret_values,
+                              size_t capacity);
+
+/* The summary as one JSON object in `fd`, with the command's words (NULL-terminated; NULL: null). */
+TRK_API int trk_session_write_summary(const trk_session *session, char *const command[], int fd,
+                                      struct trk_error *error);
+
+/* Things worth telling the user that are no errors: what could not be measured and why, one line each.
+ * Static or session-owned text; NULL past the end. */
+TRK_API const char *trk_session_note(const trk_session *session, size_t index);
+
+/* ---- the catalogue ------------------------------------------------------------------- */
+
+struct trk_metric_info {
+    size_t size;         /* sizeof(struct trk_metric_info), set by the caller */
+    const char *name;    /* in schema full, without prefix */
+    const char *scope;   /* "process", "system", "core", "disk", "net", "gpu" */
+    const char *unit;    /* "seconds", "bytes", "cores", "ratio", "count", ... */
+    const char *kind;    /* "gauge", "delta", "rate" */
+    const char *source;  /* the kernel file or library it comes from */
+    const char *names[3];/* in schemas v1, v2, v3; NULL where it has no column */
+    const char *meaning; /* one sentence */
+};
+
+/* -ERANGE past the end. */
+TRK_API int trk_metric_at(size_t index, struct trk_metric_info *ret_info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

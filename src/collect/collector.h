@@ -1,0 +1,36 @@
+/* A source of system figures. The session opens each once, reads each once a tick, and never asks
+ * why a figure is absent: what can't be read stays without its validity bit. */
+#ifndef TRK_COLLECT_COLLECTOR_H
+#define TRK_COLLECT_COLLECTOR_H
+
+#include "base/context.h"
+#include "metric/sample.h"
+
+struct trk_collector_ops {
+    const char *name;
+
+    /* Allocates the collector's state. Only memory can make this fail: a missing kernel file is met at
+     * each read. `context` outlives the collector. */
+    int (*open)(const struct trk_context *context, void **ret_self);
+
+    /* Reads once and sets what was read in `sample`, with the source's read time. */
+    void (*read)(void *self, struct trk_sample *sample);
+
+    /* Accepts NULL. */
+    void (*close)(void *self);
+};
+
+/* Every system collector, in the order of reading; ends with NULL. */
+extern const struct trk_collector_ops *const trk__system_collectors[];
+
+extern const struct trk_collector_ops trk__sys_cpu_ops;
+extern const struct trk_collector_ops trk__sys_mem_ops;
+extern const struct trk_collector_ops trk__sys_disk_ops;
+extern const struct trk_collector_ops trk__sys_space_ops;
+extern const struct trk_collector_ops trk__sys_net_ops;
+extern const struct trk_collector_ops trk__sys_load_ops;
+extern const struct trk_collector_ops trk__sys_pressure_ops;
+extern const struct trk_collector_ops trk__cgroup_ops;
+extern const struct trk_collector_ops trk__gpu_none_ops;
+
+#endif

@@ -1,0 +1,110 @@
+#include "metric/derive.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+void trk__row_done(struct trk_row *row)
+{
+    for (unsigned s = 0; s < TRK_DEVICE_SCOPE_COUNT; s++)
+        free(row->devices[s].item);
+    *row = (struct trk_row){0};
+}
+
+/* Counters may go back (a device that was replaced, a kernel that rounds): never negative. */
+static uint64_t saturating_growth(uint64_t before, uint64_t now)
+{
+    return now > before ? now - before : 0;
+}
+
+static double derive_one(const struct trk_metric_def *metric, bool had, uint64_t before, bool has,
+                         uint64_t now, int64_t elapsed_ns)
+{
+    double scale = trk__unit_scale(metric->unit);
+    if (!has)
+        return NAN;
+    if (metric->kind == TRK_KIND_GAUGE)
+        return (double)now * scale;
+    if (!had)
+        return NAN;
+    double growth = (double)saturating_growth(before, now) * scale;
+    if (metric->kind == TRK_KIND_DELTA)
+        return growth;
+    /* Two samples at one instant have no rate. */
+    return elapsed_ns > 0 ? growth / ((double)elapsed_ns * 1e-9) : NAN;
+}
+
+static int64_t source_elapsed_ns(const struct trk_sample *before, const struct trk_sample *now,
+                                 enum trk_source source, int64_t elapsed_ns)
+{
+    if (!before->read_ns[source] || !now->read_ns[source])
+        return elapsed_ns;
+    return now->read_ns[source] - before->read_ns[source];
+}
+
+static int reserve_devices(struct trk_device_rows *rows, uint32_t count)
+{
+    if (count <= rows->capacity)
+        return 0;
+    struct trk_device_row *item = realloc(rows->item, count * sizeof *item);
+    if (!item)
+        return -ENOMEM;
+    rows->item = item;
+    rows->capacity = count;
+    return 0;
+}
+
+static void derive_device(const struct trk_device *before, const struct trk_device *now,
+                          enum trk_metric first, enum trk_metric end, int64_t elapsed_ns,
+                          struct trk_device_row *row)
+{
+    memcpy(row->name, now->name, sizeof row->name);
+    for (unsigned m = first; m < end; m++) {
+        unsigned slot = m - first;
+        bool had = before && before->valid >> slot & 1;
+        row->value[slot] = derive_one(&trk__metrics[m], had, had ? before->raw[slot] : 0,
+                                      now->valid >> slot & 1, now->raw[slot], elapsed_ns);
+    }
+}
+
+static int derive_devices(const struct trk_sample *before, const struct trk_sample *now,
+                          enum trk_scope scope, int64_t elapsed_ns, struct trk_device_rows *rows)
+{
+    const struct trk_devices *old = &before->devices[scope - TRK_SCOPE_DEVICE_FIRST];
+    const struct trk_devices *new = &now->devices[scope - TRK_SCOPE_DEVICE_FIRST];
+    if (reserve_devices(rows, new->count) < 0) {
+        rows->count = 0;
+        return -ENOMEM;
+    }
+    enum trk_metric first = trk__scope_first(scope);
+    enum trk_metric end = trk__scope_end(scope);
+    int64_t source_ns =
+        source_elapsed_ns(before, now, trk__metrics[first].source, elapsed_ns);
+    rows->count = new->count;
+    for (uint32_t i = 0; i < new->count; i++) {
+        bool known = i < old->count && strcmp(old->item[i].name, new->item[i].name) == 0;
+        derive_device(known ? &old->item[i] : NULL, &new->item[i], first, end,
+                      source_ns, &rows->item[i]);
+    }
+    return 0;
+}
+
+int trk__derive(const struct trk_sample *before, const struct trk_sample *now, int64_t elapsed_ns,
+                struct trk_row *row)
+{
+    int code = 0;
+    row->elapsed_seconds = (double)elapsed_ns * 1e-9;
+    for (unsigned m = 0; m < TRK_METRIC_COUNT; m++) {
+        const struct trk_metric_def *metric = &trk__metrics[m];
+        if (metric->scope >= TRK_SCOPE_DEVICE_FIRST)
+            continue;
+        row->value[m] = derive_one(metric, trk__sample_has(before, m), before->raw[m],
+                                   trk__sample_has(now, m), now->raw[m],
+                                   source_elapsed_ns(before, now, metric->source, elapsed_ns));
+    }
+    for (unsigned s = TRK_SCOPE_DEVICE_FIRST; s < TRK_SCOPE_COUNT; s++)
+        if (derive_devices(before, now, s, elapsed_ns,
+                           &row->devices[s - TRK_SCOPE_DEVICE_FIRST]) < 0)
+            code = -ENOMEM;
+    return code;
+}
