@@ -1,0 +1,46 @@
+/* What the parts of the command line share: the options once they are parsed, and the commands. */
+#ifndef RESOURCE_TRACKER_CLI_H
+#define RESOURCE_TRACKER_CLI_H
+
+#include "resource_tracker.h"
+
+/* Exit codes of a wrapper, as env, nice and timeout use them. */
+enum { CLI_EXIT_TIMEOUT = 124, CLI_EXIT_OWN = 125, CLI_EXIT_CANNOT_EXEC = 126, CLI_EXIT_NOT_FOUND = 127 };
+
+/* Filled by options.c from flags > TRACKER_* environment > config file > defaults. */
+struct cli_options {
+    struct trk_options session;
+    bool quiet;
+    bool verbose;
+    bool live;
+    bool no_save;
+    const char *summary_path;   /* NULL: none; "-": standard output */
+    const char *processes_path; /* NULL: none */
+    const char *job_name;       /* NULL: the command's own name */
+    double timeout_seconds;     /* 0: none */
+    double kill_after_seconds;  /* 0: never */
+    char **command;             /* the words after the options, NULL-terminated */
+    pid_t pid;                  /* attach */
+};
+
+/* One command; the result is the exit status. A job that died of a signal makes cmd_run die of it
+ * too, so it may not return. */
+int cli_cmd_run(const struct cli_options *options);
+int cli_cmd_attach(const struct cli_options *options);
+int cli_cmd_system(const struct cli_options *options);
+
+/* "resource-tracker: " and the message on standard error; returns CLI_EXIT_OWN, so that callers can
+ * `return cli_fail(...)`. */
+int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The end-of-run summary for a person on standard error; colours only on a terminal and without NO_COLOR. */
+void cli_summary_print(const trk_session *session, const struct cli_options *options);
+
+/* --summary FILE; path "-" is standard output. */
+int cli_summary_save(const trk_session *session, const struct cli_options *options);
+
+/* --live: one line on the terminal, drawn over itself. Does nothing where standard error is no terminal. */
+void cli_live_update(const trk_session *session);
+void cli_live_clear(void);
+
+#endif
