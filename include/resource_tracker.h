@@ -124,27 +124,27 @@ struct trk_total {
 struct trk_summary {
     size_t size; /* sizeof(struct trk_summary), set by the caller */
     bool ended;
-    int exit_code;      /* -1 when not known or killed by a signal */
-    int exit_signal;    /* 0 when not killed by a signal */
+    int exit_code;   /* -1 when not known or killed by a signal */
+    int exit_signal; /* 0 when not killed by a signal */
     bool core_dumped;
-    double start_time;  /* seconds since the epoch */
+    double start_time; /* seconds since the epoch */
     double wall_seconds;
     double interval_seconds;
     uint64_t samples;
     uint64_t missed_ticks;
     struct trk_total cpu_seconds, cpu_user_seconds, cpu_system_seconds;
-    double cpu_sampled_seconds;     /* what the rows saw; NaN without process rows */
+    double cpu_sampled_seconds; /* what the rows saw; NaN without process rows */
     struct trk_total peak_memory_bytes;
     double peak_memory_low_bytes, peak_memory_high_bytes; /* NaN when not known */
     double peak_memory_sampled_bytes;
-    double memory_estimated_ratio;  /* share of the sampled memory that is an estimate; NaN: none */
+    double memory_estimated_ratio; /* share of the sampled memory that is an estimate; NaN: none */
     uint64_t memory_true_reads;
     double memory_longest_read_seconds;
     struct trk_total read_bytes, write_bytes;
-    struct trk_total processes;     /* that ever ran in the job, as far as seen */
+    struct trk_total processes; /* that ever ran in the job, as far as seen */
     struct trk_total oom_kills;
-    uint32_t left_running;          /* descendants alive at the end */
-    double overhead_cpu_seconds;    /* of the tracker itself */
+    uint32_t left_running;       /* descendants alive at the end */
+    double overhead_cpu_seconds; /* of the tracker itself */
     double overhead_peak_rss_bytes;
 };
 
@@ -157,7 +157,7 @@ TRK_API int trk_session_survivor(const trk_session *session, uint32_t index, pid
                                  char ret_command[16]);
 
 struct trk_metric_stats {
-    uint64_t count; /* rows with a value */
+    uint64_t count;                   /* rows with a value */
     double last, mean, min, max, sum; /* NaN without a value; the mean is weighted by time */
 };
 
@@ -183,14 +183,14 @@ TRK_API const char *trk_session_note(const trk_session *session, size_t index);
 /* ---- the catalogue ------------------------------------------------------------------- */
 
 struct trk_metric_info {
-    size_t size;         /* sizeof(struct trk_metric_info), set by the caller */
-    const char *name;    /* in schema full, without prefix */
-    const char *scope;   /* "process", "system", "core", "disk", "net", "gpu" */
-    const char *unit;    /* "seconds", "bytes", "cores", "ratio", "count", ... */
-    const char *kind;    /* "gauge", "delta", "rate" */
-    const char *source;  /* the kernel file or library it comes from */
-    const char *names[3];/* in schemas v1, v2, v3; NULL where it has no column */
-    const char *meaning; /* one sentence */
+    size_t size;          /* sizeof(struct trk_metric_info), set by the caller */
+    const char *name;     /* in schema full, without prefix */
+    const char *scope;    /* "process", "system", "core", "disk", "net", "gpu" */
+    const char *unit;     /* "seconds", "bytes", "cores", "ratio", "count", ... */
+    const char *kind;     /* "gauge", "delta", "rate" */
+    const char *source;   /* the kernel file or library it comes from */
+    const char *names[3]; /* in schemas v1, v2, v3; NULL where it has no column */
+    const char *meaning;  /* one sentence */
 };
 
 /* -ERANGE past the end. */

@@ -9,8 +9,8 @@ struct trk_buffer {
     char *data; /* NULL until the first byte */
     size_t len;
     size_t capacity;
-    size_t limit;  /* no growth beyond it: -ENOBUFS */
-    int failure;   /* the first error of an append, sticky until clear */
+    size_t limit; /* no growth beyond it: -ENOBUFS */
+    int failure;  /* the first error of an append, sticky until clear */
 };
 
 #define TRK_BUFFER_LIMIT_DEFAULT ((size_t)4 << 20)

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
+/* The formatter takes a braced list in a macro for a block. */
+/* clang-format off */
 #define COL(column, form) {column, TRK_FORM_##form}
 #define NO {NULL, TRK_FORM_NONE}
+/* clang-format on */
 #define TRK_METRIC(id, scope_, source_, kind_, unit_, name_, v1, v2, v3, meaning_)                 \
     [TRK_M_##id] = {.name = name_,                                                                 \
                     .scope = TRK_SCOPE_##scope_,                                                   \

@@ -78,13 +78,12 @@ static int derive_devices(const struct trk_sample *before, const struct trk_samp
     }
     enum trk_metric first = trk__scope_first(scope);
     enum trk_metric end = trk__scope_end(scope);
-    int64_t source_ns =
-        source_elapsed_ns(before, now, trk__metrics[first].source, elapsed_ns);
+    int64_t source_ns = source_elapsed_ns(before, now, trk__metrics[first].source, elapsed_ns);
     rows->count = new->count;
     for (uint32_t i = 0; i < new->count; i++) {
         bool known = i < old->count && strcmp(old->item[i].name, new->item[i].name) == 0;
-        derive_device(known ? &old->item[i] : NULL, &new->item[i], first, end,
-                      source_ns, &rows->item[i]);
+        derive_device(known ? &old->item[i] : NULL, &new->item[i], first, end, source_ns,
+                      &rows->item[i]);
     }
     return 0;
 }
@@ -98,13 +97,13 @@ int trk__derive(const struct trk_sample *before, const struct trk_sample *now, i
         const struct trk_metric_def *metric = &trk__metrics[m];
         if (metric->scope >= TRK_SCOPE_DEVICE_FIRST)
             continue;
-        row->value[m] = derive_one(metric, trk__sample_has(before, m), before->raw[m],
-                                   trk__sample_has(now, m), now->raw[m],
-                                   source_elapsed_ns(before, now, metric->source, elapsed_ns));
+        row->value[m] =
+            derive_one(metric, trk__sample_has(before, m), before->raw[m], trk__sample_has(now, m),
+                       now->raw[m], source_elapsed_ns(before, now, metric->source, elapsed_ns));
     }
     for (unsigned s = TRK_SCOPE_DEVICE_FIRST; s < TRK_SCOPE_COUNT; s++)
-        if (derive_devices(before, now, s, elapsed_ns,
-                           &row->devices[s - TRK_SCOPE_DEVICE_FIRST]) < 0)
+        if (derive_devices(before, now, s, elapsed_ns, &row->devices[s - TRK_SCOPE_DEVICE_FIRST]) <
+            0)
             code = -ENOMEM;
     return code;
 }

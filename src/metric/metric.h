@@ -46,10 +46,10 @@ enum trk_kind { TRK_KIND_GAUGE, TRK_KIND_DELTA, TRK_KIND_RATE };
 
 /* The unit of a derived value, and with it the grain of the raw integer. */
 enum trk_unit {
-    TRK_UNIT_EPOCH,    /* seconds since the epoch; raw ns */
-    TRK_UNIT_COUNT,    /* raw count */
-    TRK_UNIT_SECONDS,  /* raw ns */
-    TRK_UNIT_CORES,    /* cores; raw ns of CPU time for rates, ns each second (10^9 = one core) for gauges */
+    TRK_UNIT_EPOCH,   /* seconds since the epoch; raw ns */
+    TRK_UNIT_COUNT,   /* raw count */
+    TRK_UNIT_SECONDS, /* raw ns */
+    TRK_UNIT_CORES, /* cores; raw ns of CPU time for rates, ns each second (10^9 = one core) for gauges */
     TRK_UNIT_BYTES,    /* raw bytes */
     TRK_UNIT_GPUS,     /* GPUs in use; raw millionths */
     TRK_UNIT_LOAD,     /* tasks; raw hundredths */
@@ -59,7 +59,7 @@ enum trk_unit {
 
 /* How a schema prints a value: scale, decimals, integer or float. */
 enum trk_form {
-    TRK_FORM_NONE,       /* the schema has no such column */
+    TRK_FORM_NONE, /* the schema has no such column */
     TRK_FORM_INTEGER,
     TRK_FORM_KIB,        /* bytes as whole KiB */
     TRK_FORM_MIB,        /* bytes as MiB, at most 4 decimals */
@@ -78,9 +78,9 @@ enum trk_form {
 };
 
 struct trk_form_info {
-    double divisor;   /* the value in the catalogue's unit is divided by it */
-    int decimals;     /* at most; -1: as many as it takes to read back */
-    bool integer;     /* printed without a point */
+    double divisor; /* the value in the catalogue's unit is divided by it */
+    int decimals;   /* at most; -1: as many as it takes to read back */
+    bool integer;   /* printed without a point */
 };
 
 struct trk_metric_def {

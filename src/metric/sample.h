@@ -16,7 +16,7 @@ enum {
 
 struct trk_device {
     char name[TRK_DEVICE_NAME_SIZE];
-    uint32_t valid; /* bit i: raw[i] was read */
+    uint32_t valid;                       /* bit i: raw[i] was read */
     uint64_t raw[TRK_DEVICE_METRICS_MAX]; /* by metric - trk__scope_first(scope) */
 };
 
@@ -35,8 +35,7 @@ struct trk_sample {
     struct trk_devices devices[TRK_DEVICE_SCOPE_COUNT];
 };
 
-static inline void trk__sample_set(struct trk_sample *sample, enum trk_metric metric,
-                                   uint64_t raw)
+static inline void trk__sample_set(struct trk_sample *sample, enum trk_metric metric, uint64_t raw)
 {
     sample->raw[metric] = raw;
     sample->valid[metric / 64] |= UINT64_C(1) << (metric % 64);

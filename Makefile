@@ -1,0 +1,46 @@
+# A thin front door over Meson. Each goal first brings in what the machine lacks (tools/bootstrap);
+# where nothing is missing no packager is called, so none of it needs root but `make install`.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD := build
+# MAKEFLAGS would hand ninja and the tests a job server that they do not speak.
+unexport MAKEFLAGS MAKELEVEL
+
+.PHONY: all demo test bench install docs format check-style clean help
+.DEFAULT_GOAL := all
+
+all: ## build build/resource-tracker
+	@tools/bootstrap build
+	@tools/build $(BUILD)
+
+demo: all ## build, then track a small job and show what it used
+	@tools/demo $(BUILD)/resource-tracker
+
+test: ## run every test; the last line says how many passed and failed
+	@tools/bootstrap build test
+	@tools/test
+
+bench: ## measure against the kernel's floor and the other trackers; writes docs/benchmarks.md
+	@tools/bootstrap build bench
+	@tools/build build-bench -Dbuildtype=release -Dtests=false -Dbench=true
+	@bench/run build-bench
+
+install: all ## install below $(DESTDIR)$(PREFIX)
+	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
+	@DESTDIR='$(DESTDIR)' meson install -C $(BUILD) --quiet
+
+docs: all ## write again what is generated from the sources (docs/metrics.md)
+	@$(BUILD)/tools/gen_metrics > docs/metrics.md
+
+format: ## lay out the C sources as .clang-format says
+	@tools/check_style --write
+
+check-style: ## layout, include directions, sizes, stray marks
+	@tools/check_all
+
+clean: ## remove what was built
+	rm -rf build build-asan build-fuzz build-fault build-bench
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
