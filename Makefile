@@ -40,7 +40,7 @@ check-style: ## layout, include directions, sizes, stray marks
 	@tools/check_all
 
 clean: ## remove what was built
-	rm -rf build build-asan build-fuzz build-fault build-bench
+	rm -rf build build-logs build-asan build-fuzz build-fault build-bench
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
