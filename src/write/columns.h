@@ -12,7 +12,9 @@ struct trk_column {
     char name[TRK_COLUMN_NAME_SIZE];
     enum trk_metric metric;
     enum trk_form form;
+    enum trk_scope scope;
     uint32_t device; /* index, for metrics of a device scope */
+    uint32_t slot;   /* place of the metric among those of its scope */
 };
 
 struct trk_columns {
@@ -20,18 +22,34 @@ struct trk_columns {
     enum trk_rows rows;
     struct trk_column *item;
     size_t count;
+    uint32_t device_count[TRK_DEVICE_SCOPE_COUNT]; /* that have columns */
 };
 
-/* `first_row` tells which devices there are (schema full only; may be NULL otherwise). */
+/* `first_row` tells which devices there are (schema full only; may be NULL otherwise). Leaves `columns`
+ * untouched on failure. */
 int trk__columns_init(struct trk_columns *columns, enum trk_schema schema, enum trk_rows rows,
                       const struct trk_row *first_row);
 void trk__columns_done(struct trk_columns *columns);
+
+/* False when the row has devices that came after the columns were fixed and would have had some. */
+bool trk__columns_cover(const struct trk_columns *columns, const struct trk_row *row);
+
+/* "v1", "v2", "v3", "full". */
+const char *trk__schema_name(enum trk_schema schema);
+
+static inline bool trk__column_is_device(const struct trk_column *column)
+{
+    return column->scope >= TRK_SCOPE_DEVICE_FIRST;
+}
 
 /* Value of a column in a row; NaN where it is absent or the device is not there. */
 double trk__column_value(const struct trk_column *column, const struct trk_row *row);
 
 /* Appends a value as its form prints it: integers plain, floats in the shortest text that reads back
- * after rounding to the form's decimals ("0.24", "1034.0", "0"). The value must not be NaN. */
+ * after rounding to the form's decimals ("0.24", "1034.0", "0"). The value must be finite. */
 void trk__column_format(struct trk_buffer *buffer, enum trk_form form, double value);
+
+/* The number that this text reads back as. */
+double trk__column_rounded(enum trk_form form, double value);
 
 #endif

@@ -1,0 +1,15 @@
+/* Numbers as text that every reader takes: a point for the decimals whatever the locale says. These go
+ * through printf and are for rare or unbounded values; rows have their own fast path. */
+#ifndef TRK_BASE_NUMBER_H
+#define TRK_BASE_NUMBER_H
+
+#include "base/buffer.h"
+
+/* Appends the shortest text that reads back as the same double: whole numbers plain ("1034"), very large or
+ * small ones with an exponent, minus zero as "0". The value must be finite. */
+void trk__number_add_shortest(struct trk_buffer *buffer, double value);
+
+/* Appends with exactly `decimals` decimals, never an exponent. The value must be finite. */
+void trk__number_add_fixed(struct trk_buffer *buffer, double value, int decimals);
+
+#endif

@@ -1,0 +1,116 @@
+/* The numbers of a row as text. Rows are printed at every tick, so the forms with fixed decimals go
+ * through integers; printf would cost more than all the rest of a row. */
+#include "base/number.h"
+#include "write/columns.h"
+
+#include <math.h>
+
+enum { TEXT_SIZE = 24 /* sign, 15 digits, point, and room */ };
+
+static const double powers[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6};
+
+/* Up to here every integer has at most 15 digits, and so few digits are always the shortest
+ * text of their double. */
+#define FAST_LIMIT 1e15
+
+/* magnitude x power to the nearest integer, exact ties to even, as printf and Python's round do. The
+ * product itself is rounded: where that makes a tie (1.115 x 100 = 111.5 although 1.115 is a little less),
+ * what the rounding lost decides. */
+static uint64_t scale_to_integer(double magnitude, double power)
+{
+    const double scaled = magnitude * power;
+    const int64_t whole = (int64_t)scaled;
+    const double rest = scaled - (double)whole;
+    if (rest != 0.5)
+        return (uint64_t)whole + (rest > 0.5);
+    const double lost = fma(magnitude, power, -scaled);
+    return (uint64_t)whole + (lost > 0 || (lost == 0 && whole % 2 == 1));
+}
+
+/* Digits of `value` so that they end at `end`; returns where they start. */
+static char *digits_before(char *end, uint64_t value)
+{
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    return end;
+}
+
+/* The decimals of a number that is scaled by 10^decimals, without trailing zeros but at least
+ * one ("1034.0"); returns the part before the point. */
+static uint64_t decimals_before(char **end, uint64_t scaled, int decimals)
+{
+    while (decimals > 1 && scaled % 10 == 0) {
+        scaled /= 10;
+        decimals--;
+    }
+    char *at = *end;
+    for (; decimals > 0; decimals--) {
+        *--at = (char)('0' + scaled % 10);
+        scaled /= 10;
+    }
+    *--at = '.';
+    *end = at;
+    return scaled;
+}
+
+/* Values beyond any machine of today; right, not fast. */
+static void add_huge(struct trk_buffer *buffer, double shown, int decimals)
+{
+    trk__number_add_fixed(buffer, shown, decimals);
+    if (!decimals || buffer->failure)
+        return;
+    while (buffer->data[buffer->len - 1] == '0' && buffer->data[buffer->len - 2] != '.')
+        buffer->len--;
+    buffer->data[buffer->len] = '\0';
+}
+
+/* Schema v1's timestamps: every digit that the double has, whole ones marked as floats. */
+static void add_full_precision(struct trk_buffer *buffer, double shown)
+{
+    trk__number_add_shortest(buffer, shown);
+    if (shown != 0 && shown == (double)(int64_t)shown)
+        trk__buffer_add_text(buffer, ".0");
+}
+
+void trk__column_format(struct trk_buffer *buffer, enum trk_form form, double value)
+{
+    const struct trk_form_info *info = &trk__forms[form];
+    const double shown = value / info->divisor;
+    const double magnitude = fabs(shown);
+    if (info->decimals < 0 && magnitude < FAST_LIMIT) {
+        add_full_precision(buffer, shown);
+        return;
+    }
+    const int decimals = info->decimals < 0 ? 0 : info->decimals;
+    if (magnitude * powers[decimals] >= FAST_LIMIT) {
+        add_huge(buffer, shown, decimals);
+        return;
+    }
+
+    uint64_t number = scale_to_integer(magnitude, powers[decimals]);
+    const bool negative = shown < 0 && number != 0;
+    char text[TEXT_SIZE];
+    char *end = text + sizeof text, *at = end;
+    if (!info->integer && number)
+        number = decimals_before(&at, number, decimals);
+    at = digits_before(at, number);
+    if (negative)
+        *--at = '-';
+    trk__buffer_add(buffer, at, (size_t)(end - at));
+}
+
+double trk__column_rounded(enum trk_form form, double value)
+{
+    const struct trk_form_info *info = &trk__forms[form];
+    const double shown = value / info->divisor;
+    if (info->decimals < 0)
+        return shown;
+    const double power = powers[info->decimals], magnitude = fabs(shown);
+    /* Beyond it a double has no more decimals than the form allows, or hardly any. */
+    if (magnitude * power >= FAST_LIMIT)
+        return info->integer ? rint(shown) : shown;
+    /* Both sides are exact, so the quotient is the double nearest to the printed text. */
+    return copysign((double)scale_to_integer(magnitude, power) / power, shown) + 0.0;
+}

@@ -1,0 +1,213 @@
+#include "write/output.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MODE_NEW = 0666 /* less the user's umask */, FD_MAX = 1 << 20 };
+
+/* Appending keeps rows in place even if someone empties the file while it is written. */
+enum { OPEN_FLAGS = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY };
+
+bool trk__output_is_descriptor(const char *path, int *ret_fd)
+{
+    static const char fd_folder[] = "/dev/fd/";
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        *ret_fd = STDOUT_FILENO;
+        return true;
+    }
+    if (strcmp(path, "/dev/stderr") == 0) {
+        *ret_fd = STDERR_FILENO;
+        return true;
+    }
+    if (strncmp(path, fd_folder, sizeof fd_folder - 1) != 0)
+        return false;
+    const char *digits = path + sizeof fd_folder - 1;
+    if (!*digits || digits[strspn(digits, "0123456789")])
+        return false;
+    long fd = strtol(digits, NULL, 10);
+    if (fd >= FD_MAX)
+        return false;
+    *ret_fd = (int)fd;
+    return true;
+}
+
+/* Length of the folder part, as far as it can be named to a person; 0: the current folder. */
+static int folder_len(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return 0;
+    return slash == path ? 1 : (int)(slash - path);
+}
+
+int trk__output_open_error(const char *path, int code, struct trk_error *error)
+{
+    const int len = folder_len(path);
+    const char *folder = len ? path : ".";
+    const int shown = len ? len : 1;
+    switch (code) {
+    case -EEXIST:
+        return trk__error_set(error, code,
+                              "%s exists; use --force to overwrite it or choose another name", path);
+    case -EISDIR:
+        return trk__error_set(error, code, "%s is a directory; name a file in it, such as %s%s%s",
+                              path, path, path[strlen(path) - 1] == '/' ? "" : "/", "samples.csv");
+    case -ENOENT:
+        return trk__error_set(
+            error, code, "can't create %s: there is no directory %.*s; make it with mkdir -p '%.*s'",
+            path, shown, folder, shown, folder);
+    case -ENOTDIR:
+        return trk__error_set(error, code,
+                              "can't create %s: %.*s is not a directory; choose another name", path,
+                              shown, folder);
+    case -EACCES:
+    case -EPERM:
+        return trk__error_set(error, code,
+                              "can't write %s: permission denied; choose a file that you may write",
+                              path);
+    default:
+        return trk__error_set(error, code, "can't open %s: %s", path, strerror(-code));
+    }
+}
+
+static int open_path(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = open(path, OPEN_FLAGS | flags, MODE_NEW);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
+/* A name that is taken already: what it names decides. */
+static int open_existing(const char *path, bool overwrite)
+{
+    struct stat status;
+    if (stat(path, &status) < 0) {
+        /* A link to nothing: the link is there, and what it names is made only when asked to. */
+        if (errno == ENOENT && overwrite)
+            return open_path(path, O_CREAT);
+        return errno == ENOENT ? -EEXIST : -errno;
+    }
+    if (S_ISDIR(status.st_mode))
+        return -EISDIR;
+    if (S_ISBLK(status.st_mode)) /* never what was meant: it would destroy a file system */
+        return -EINVAL;
+    if (!S_ISREG(status.st_mode))
+        return open_path(path, 0);
+    if (!overwrite)
+        return -EEXIST;
+    TRK_CLEANUP_FD int fd = open_path(path, 0);
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &status) < 0 || (S_ISREG(status.st_mode) && ftruncate(fd, 0) < 0))
+        return -errno;
+    return trk__steal_fd(&fd);
+}
+
+static int open_descriptor(struct trk_output *output, const char *path, int fd,
+                           struct trk_error *error)
+{
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (copy < 0)
+        return trk__error_set(error, -errno, "can't write to %s: %s",
+                              fd == STDOUT_FILENO ? "standard output" : path, strerror(errno));
+    *output = (struct trk_output){.path = path, .fd = copy};
+    return 0;
+}
+
+int trk__output_open(struct trk_output *output, const char *path, bool overwrite,
+                     struct trk_error *error)
+{
+    int descriptor;
+    if (trk__output_is_descriptor(path, &descriptor))
+        return open_descriptor(output, path, descriptor, error);
+    /* Making the file only if it is not there yet leaves no moment in which another could
+     * put one there that we would overwrite. */
+    int fd = *path ? open_path(path, O_CREAT | O_EXCL) : -EINVAL;
+    const bool created = fd >= 0;
+    if (fd == -EEXIST)
+        fd = open_existing(path, overwrite);
+    if (fd < 0)
+        return trk__output_open_error(path, fd, error);
+    struct stat status;
+    *output = (struct trk_output){.path = path,
+                                  .fd = fd,
+                                  .created = created,
+                                  .may_truncate =
+                                      fstat(fd, &status) == 0 && S_ISREG(status.st_mode)};
+    return 0;
+}
+
+/* Writes as much as goes; returns 0 or the error that stopped it. */
+static int write_through(int fd, const char *data, size_t len, size_t *ret_written)
+{
+    size_t done = 0;
+    int code = 0;
+    while (done < len && code == 0) {
+        ssize_t wrote = write(fd, data + done, len - done);
+        if (wrote >= 0) {
+            done += (size_t)wrote;
+            if (wrote == 0)
+                code = -EIO;
+        } else if (errno == EAGAIN) {
+            /* Someone else made the pipe or terminal non-blocking; rows wait all the same. */
+            struct pollfd ready = {.fd = fd, .events = POLLOUT};
+            poll(&ready, 1, -1);
+        } else if (errno != EINTR) {
+            code = -errno;
+        }
+    }
+    *ret_written = done;
+    return code;
+}
+
+/* Takes back the part of a row that was written before the error. */
+static void take_back(struct trk_output *output, size_t written)
+{
+    struct stat status;
+    if (!written)
+        return;
+    if (output->may_truncate && fstat(output->fd, &status) == 0 &&
+        status.st_size >= (off_t)written &&
+        ftruncate(output->fd, status.st_size - (off_t)written) == 0)
+        return;
+    output->torn = true;
+}
+
+int trk__output_append(struct trk_output *output, const char *data, size_t len,
+                       struct trk_error *error)
+{
+    size_t written = 0;
+    int code = 0;
+    /* Ends the torn line, so that the rows after it can be read. */
+    if (output->torn)
+        code = write_through(output->fd, "\n", 1, &written);
+    if (code == 0) {
+        output->torn = false;
+        code = write_through(output->fd, data, len, &written);
+        if (code == 0)
+            return 0;
+        take_back(output, written);
+    }
+    const bool is_stdout = strcmp(output->path, "-") == 0;
+    return trk__error_set(error, code, "can't write to %s: %s",
+                          is_stdout ? "standard output" : output->path, strerror(-code));
+}
+
+int trk__output_close(struct trk_output *output, struct trk_error *error)
+{
+    if (output->fd < 0)
+        return 0;
+    const int failed = close(trk__steal_fd(&output->fd));
+    if (failed && errno != EINTR)
+        return trk__error_set(error, -errno, "can't finish writing %s: %s", output->path,
+                              strerror(errno));
+    return 0;
+}
