@@ -1,0 +1,100 @@
+/* Files and shared memory of the processes of one command. */
+#include "memory/model_state.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Without any read: the libraries every program shares with the rest of the system weigh this much. */
+#define OUTSIDE_FIRST_KB 2500.0
+#define RATIO_FIRST_MIN 0.2
+
+/* A read of a few MB is mostly libraries shared with the outside, and what is mapped later is the job's own;
+ * a read of more shows how the job's own files are shared. */
+#define READ_IS_LIBRARIES_KB 16384.0
+
+#define DOUBT_LOW_FIRST 0.25
+#define DOUBT_HIGH_FIRST 0.5
+#define DOUBT_OF_LIKE 0.1
+#define DOUBT_OF_CHANGE 0.3
+
+static double file_of(const trk_mem_model *model, uint32_t slot, const struct trk__mem_group *command)
+{
+    const struct trk__mem_process *process = &model->processes[slot];
+    bool member = process->live && process->command != TRK__MEM_NONE &&
+                  &model->commands.items[process->command] == command;
+    return member ? process->file_kb : -1;
+}
+
+void trk__mem_file_remember(trk_mem_model *model, uint64_t command_key,
+                            const struct trk__mem_file_truth *truth)
+{
+    struct trk__mem_remembered *place = &model->remembered[command_key % TRK__MEM_COMMANDS_REMEMBERED];
+    place->key = command_key;
+    place->truth = *truth;
+}
+
+const struct trk__mem_file_truth *trk__mem_file_recall(const trk_mem_model *model, uint64_t command_key)
+{
+    const struct trk__mem_remembered *place =
+        &model->remembered[command_key % TRK__MEM_COMMANDS_REMEMBERED];
+    return place->truth.known && place->key == command_key ? &place->truth : NULL;
+}
+
+static double expected_unread_kb(const struct trk__mem_process *process, double share_kb)
+{
+    if (process->file_kb <= 0)
+        return 0;
+    return share_kb * trk__clamp(1 - OUTSIDE_FIRST_KB / process->file_kb, RATIO_FIRST_MIN, 1);
+}
+
+/* What the read found, moved to today's share. */
+static double expected_kb(const struct trk__mem_file_truth *truth, double share_kb)
+{
+    double ratio = truth->share_kb > 0 ? truth->pss_kb / truth->share_kb : 1;
+    if (share_kb <= truth->share_kb)
+        return ratio * share_kb;
+    double growth_ratio = ratio > 1 || truth->share_kb > READ_IS_LIBRARIES_KB ? ratio : 1;
+    return truth->pss_kb + growth_ratio * (share_kb - truth->share_kb);
+}
+
+static void take_share(struct trk__mem_process *process, double share_kb)
+{
+    const struct trk__mem_file_truth *truth = &process->file_truth;
+    process->file_share_kb = share_kb;
+    double pss_kb, low_kb, high_kb;
+    if (truth->known) {
+        pss_kb = expected_kb(truth, share_kb);
+        double doubt_kb = DOUBT_OF_CHANGE * fabs(share_kb - truth->share_kb) +
+                          (truth->own ? truth->error_ratio : DOUBT_OF_LIKE) * pss_kb;
+        low_kb = high_kb = doubt_kb;
+    } else {
+        pss_kb = expected_unread_kb(process, share_kb);
+        low_kb = DOUBT_LOW_FIRST * pss_kb;
+        high_kb = DOUBT_HIGH_FIRST * share_kb;
+    }
+    process->file_pss_kb = trk__min(pss_kb, process->file_kb);
+    process->file_low_kb = trk__max(process->file_pss_kb - low_kb, 0);
+    process->file_high_kb = trk__min(process->file_pss_kb + high_kb, process->file_kb);
+}
+
+void trk__mem_command_recompute(trk_mem_model *model, uint32_t command)
+{
+    struct trk__mem_group *group = &model->commands.items[command];
+    trk__mem_group_divide(group, model, file_of);
+    double sum_kb = 0, low_kb = 0, high_kb = 0, estimated_kb = 0;
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct trk__mem_process *process = &model->processes[group->holders[i].slot];
+        take_share(process, group->holders[i].share_kb);
+        sum_kb += process->file_pss_kb;
+        low_kb += process->file_low_kb;
+        high_kb += process->file_high_kb;
+        const struct trk__mem_file_truth *truth = &process->file_truth;
+        bool vouched = truth->own && truth->file_kb == process->file_kb;
+        estimated_kb += vouched ? 0 : process->file_pss_kb;
+    }
+    group->pss_kb = sum_kb;
+    group->low_kb = low_kb;
+    group->high_kb = high_kb;
+    group->estimated_kb = estimated_kb;
+    group->dirty = group->members_changed = false;
+}

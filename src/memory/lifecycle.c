@@ -1,0 +1,235 @@
+/* What a tick does to one process: it appears by fork or exec, grows, shrinks, copies pages, is renamed. */
+#include "memory/model_state.h"
+
+#include <string.h>
+
+/* A file fault maps up to 16 pages around it; 12 is what they brought on average. */
+#define FILE_KB_PER_FAULT_KB 12.0
+
+/* Doubts, as parts of what changed. Measured on recorded traces; see docs/memory.md. */
+#define DOUBT_OF_FREED 0.25
+#define DOUBT_OF_FORK_FAULTS 0.5
+#define DOUBT_OF_FORK 0.01
+
+uint64_t trk__mem_command_key(const char comm[16])
+{
+    uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a */
+    for (size_t i = 0; i < 15 && comm[i]; i++)
+        hash = (hash ^ (unsigned char)comm[i]) * 0x100000001b3ULL;
+    return hash;
+}
+
+struct trk__mem_process *trk__mem_process_parent(trk_mem_model *model,
+                                                 const struct trk__mem_process *process)
+{
+    struct trk__mem_process *parent = trk__mem_process_find(model, process->next.ppid);
+    return parent && parent != process ? parent : NULL;
+}
+
+bool trk__mem_process_execed(const trk_mem_model *model, const struct trk__mem_process *process)
+{
+    if (process->last.start_stack != process->next.start_stack)
+        return true;
+    return model->options.stack_not_random &&
+           strncmp(process->last.comm, process->next.comm, sizeof(process->last.comm)) != 0;
+}
+
+/* Takes over the tick's raw values. */
+static void take_raw(trk_mem_model *model, struct trk__mem_process *process)
+{
+    const struct trk_mem_tick_proc *raw = &process->next;
+    uint64_t shared = raw->shared_pages < raw->resident_pages ? raw->shared_pages : raw->resident_pages;
+    process->anon_kb = (double)(raw->resident_pages - shared) * model->options.page_kb;
+    process->file_kb = (double)shared * model->options.page_kb;
+    process->last = *raw;
+}
+
+static void set_all_own(struct trk__mem_process *process)
+{
+    process->own_kb = process->anon_kb;
+    process->common_kb = 0;
+    process->anon_correction = 1;
+    process->anon_doubt_kb = 0;
+    process->excess_kb = process->booked_kb = process->freed_kb = 0;
+}
+
+/* Keys of families of one's own are odd numbers; a startstack is aligned. */
+static uint64_t family_key(trk_mem_model *model, const struct trk__mem_process *process,
+                           const struct trk__mem_process *parent)
+{
+    uint64_t stack = process->last.start_stack;
+    if (stack != 0 && !model->options.stack_not_random)
+        return stack & ~1ULL;
+    if (stack != 0 && parent && parent->last.start_stack == stack && parent->family != TRK__MEM_NONE &&
+        strncmp(parent->last.comm, process->last.comm, sizeof(parent->last.comm)) == 0)
+        return model->families.items[parent->family].key;
+    return model->next_own_family += 2;
+}
+
+static int join_family(trk_mem_model *model, uint32_t slot, uint64_t key)
+{
+    uint32_t family;
+    int r = trk__mem_groups_get(&model->families, key, &family);
+    if (r == 0)
+        r = trk__mem_group_join(&model->families.items[family], slot);
+    if (r < 0)
+        return r;
+    model->processes[slot].family = family;
+    model->dirty = true;
+    return 0;
+}
+
+static int join_command(trk_mem_model *model, uint32_t slot)
+{
+    uint32_t command;
+    int r = trk__mem_groups_get(&model->commands, trk__mem_command_key(model->processes[slot].last.comm),
+                                &command);
+    if (r == 0)
+        r = trk__mem_group_join(&model->commands.items[command], slot);
+    if (r < 0)
+        return r;
+    model->processes[slot].command = command;
+    model->dirty = true;
+    return 0;
+}
+
+static void leave_group(trk_mem_model *model, struct trk__mem_groups *groups, uint32_t *group)
+{
+    if (*group == TRK__MEM_NONE)
+        return;
+    groups->items[*group].members_changed = true;
+    trk__mem_group_touch(model, groups, *group);
+    *group = TRK__MEM_NONE;
+}
+
+/* The relative that a new member was most likely forked from: its parent, or where that has gone the one
+ * with the most memory. */
+static struct trk__mem_process *relative_of(trk_mem_model *model, uint32_t slot, uint32_t family,
+                                            struct trk__mem_process *parent)
+{
+    if (parent && parent->family == family)
+        return parent;
+    const struct trk__mem_group *group = &model->families.items[family];
+    struct trk__mem_process *best = NULL;
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct trk__mem_process *member = &model->processes[group->holders[i].slot];
+        if (group->holders[i].slot != slot && member->live && member->family == family &&
+            (!best || member->anon_kb > best->anon_kb))
+            best = member;
+    }
+    return best;
+}
+
+/* Faults that are not explained by growth nor by files: page copies, or freed pages taken again. */
+static double excess_faults_kb(const struct trk__mem_process *process, double faults_kb,
+                               double anon_growth_kb, double file_growth_kb)
+{
+    double excess_kb = faults_kb - trk__max(anon_growth_kb, 0) -
+                       trk__max(file_growth_kb, 0) / FILE_KB_PER_FAULT_KB;
+    return trk__clamp(excess_kb, 0, process->common_kb);
+}
+
+static void book_copies(trk_mem_model *model, struct trk__mem_process *process, double excess_kb)
+{
+    const struct trk__mem_group *family = &model->families.items[process->family];
+    double copied_kb = trk__min(excess_kb * trk__mem_copy_ratio(family, process), process->common_kb);
+    process->own_kb += copied_kb;
+    process->common_kb -= copied_kb;
+    process->excess_kb += excess_kb;
+    process->booked_kb += copied_kb;
+    process->anon_doubt_kb += excess_kb * trk__mem_copy_spread(family);
+}
+
+/* All that parent and child have in common right after the fork is shared by them. */
+static void fork_from(trk_mem_model *model, struct trk__mem_process *child,
+                      struct trk__mem_process *parent)
+{
+    double shared_kb = trk__min(child->anon_kb, parent->anon_kb);
+    parent->common_kb = trk__max(parent->common_kb, shared_kb);
+    parent->own_kb = parent->anon_kb - parent->common_kb;
+    child->common_kb = shared_kb;
+    child->own_kb = child->anon_kb - shared_kb;
+    child->anon_correction = parent->anon_correction;
+    child->anon_doubt_kb = DOUBT_OF_FORK * shared_kb;
+    double faults_kb = (double)child->last.minflt * model->options.page_kb;
+    book_copies(model, child, excess_faults_kb(child, faults_kb, child->own_kb, child->file_kb));
+}
+
+int trk__mem_process_admit(trk_mem_model *model, uint32_t slot)
+{
+    struct trk__mem_process *process = &model->processes[slot];
+    struct trk__mem_process *parent = trk__mem_process_parent(model, process);
+    take_raw(model, process);
+    set_all_own(process);
+    process->is_new = false;
+    const struct trk__mem_file_truth *like =
+        trk__mem_file_recall(model, trk__mem_command_key(process->last.comm));
+    process->file_truth = like ? *like : (struct trk__mem_file_truth){0};
+    process->file_truth.own = false;
+    int r = join_family(model, slot, family_key(model, process, parent));
+    if (r == 0)
+        r = join_command(model, slot);
+    if (r < 0)
+        return r;
+    struct trk__mem_process *relative = relative_of(model, slot, process->family, parent);
+    if (relative)
+        fork_from(model, process, relative);
+    return 0;
+}
+
+int trk__mem_process_exec(trk_mem_model *model, uint32_t slot)
+{
+    struct trk__mem_process *process = &model->processes[slot];
+    leave_group(model, &model->families, &process->family);
+    leave_group(model, &model->commands, &process->command);
+    process->true_reads = 0;
+    process->refused = false;
+    /* The pages of the old image are gone, and the faults before the exec are not this image's. */
+    process->next.ppid = 0;
+    uint64_t minflt = process->next.minflt;
+    process->next.minflt = 0;
+    int r = trk__mem_process_admit(model, slot);
+    process->last.minflt = minflt;
+    return r;
+}
+
+int trk__mem_process_rename(trk_mem_model *model, uint32_t slot)
+{
+    struct trk__mem_process *process = &model->processes[slot];
+    leave_group(model, &model->commands, &process->command);
+    return join_command(model, slot);
+}
+
+static void shrink(struct trk__mem_process *process, double freed_kb)
+{
+    double from_own_kb = trk__min(freed_kb, process->own_kb);
+    process->own_kb -= from_own_kb;
+    process->common_kb = trk__max(process->common_kb - (freed_kb - from_own_kb), 0);
+    process->freed_kb += freed_kb;
+    process->anon_doubt_kb +=
+        DOUBT_OF_FREED * trk__min(freed_kb, process->common_kb - process->anon_share_kb);
+}
+
+void trk__mem_process_update(trk_mem_model *model, uint32_t slot)
+{
+    struct trk__mem_process *process = &model->processes[slot];
+    double anon_before_kb = process->anon_kb, file_before_kb = process->file_kb;
+    uint64_t faults = process->next.minflt > process->last.minflt
+                          ? process->next.minflt - process->last.minflt
+                          : 0;
+    take_raw(model, process);
+    double growth_kb = process->anon_kb - anon_before_kb;
+    if (growth_kb >= 0)
+        process->own_kb += growth_kb;
+    else
+        shrink(process, -growth_kb);
+    double excess_kb = excess_faults_kb(process, (double)faults * model->options.page_kb, growth_kb,
+                                        process->file_kb - file_before_kb);
+    if (process->forked_now)
+        process->anon_doubt_kb += DOUBT_OF_FORK_FAULTS * excess_kb;
+    else if (excess_kb > 0)
+        book_copies(model, process, excess_kb);
+    trk__mem_group_touch(model, &model->families, process->family);
+    if (process->file_kb != file_before_kb)
+        trk__mem_group_touch(model, &model->commands, process->command);
+}

@@ -1,0 +1,347 @@
+#include "memory/model.h"
+
+#include "memory/model_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_KB_DEFAULT 4.0
+enum { PROCESSES_DEFAULT = 65536 };
+
+/* A process is worth a read when it is in doubt by more than this, and by more than this part of the
+ * total. */
+#define CANDIDATE_MIN_KB 64.0
+#define CANDIDATE_MIN_RATIO 0.002
+
+int trk__mem_model_new(const struct trk_mem_model_options *options, trk_mem_model **ret_model)
+{
+    trk_mem_model *model = calloc(1, sizeof(*model));
+    if (!model)
+        return -ENOMEM;
+    if (options)
+        model->options = *options;
+    if (!(model->options.page_kb > 0))
+        model->options.page_kb = PAGE_KB_DEFAULT;
+    if (model->options.processes_max == 0)
+        model->options.processes_max = PROCESSES_DEFAULT;
+    model->next_own_family = 1;
+    *ret_model = model;
+    return 0;
+}
+
+void trk__mem_model_free(trk_mem_model *model)
+{
+    if (!model)
+        return;
+    trk__mem_process_table_done(model);
+    trk__mem_groups_done(&model->families);
+    trk__mem_groups_done(&model->commands);
+    free(model);
+}
+
+void trk__mem_tick_begin(trk_mem_model *model)
+{
+    model->tick++;
+    model->touched_count = 0;
+    model->seen_count = 0;
+    if (model->untracked_kb > 0)
+        model->dirty = true;
+    model->untracked_kb = 0;
+}
+
+static void touch(trk_mem_model *model, struct trk__mem_process *process)
+{
+    if (process->touched)
+        return;
+    process->touched = true;
+    model->touched[model->touched_count++] = trk__mem_slot_of(model, process);
+}
+
+static bool is_steady(const struct trk_mem_tick_proc *last, const struct trk_mem_tick_proc *next)
+{
+    return last->minflt == next->minflt && last->resident_pages == next->resident_pages &&
+           last->shared_pages == next->shared_pages && last->start_stack == next->start_stack &&
+           last->size_pages == next->size_pages && last->ppid == next->ppid &&
+           memcmp(last->comm, next->comm, sizeof(last->comm)) == 0;
+}
+
+static int add_new(trk_mem_model *model, const struct trk_mem_tick_proc *next)
+{
+    if (model->live_count >= model->options.processes_max) {
+        model->untracked_kb += (double)next->resident_pages * model->options.page_kb;
+        model->dirty = true;
+        return 0;
+    }
+    uint32_t slot;
+    int r = trk__mem_process_add(model, next->pid, &slot);
+    if (r < 0)
+        return r;
+    struct trk__mem_process *process = &model->processes[slot];
+    process->next = *next;
+    process->seen_tick = model->tick;
+    model->seen_count++;
+    touch(model, process);
+    return 0;
+}
+
+int trk__mem_tick_process(trk_mem_model *model, const struct trk_mem_tick_proc *next)
+{
+    if (next->pid < 1)
+        return -EINVAL;
+    struct trk__mem_process *process = trk__mem_process_find(model, next->pid);
+    if (process) {
+        uint64_t start_time = process->is_new ? process->next.start_time : process->last.start_time;
+        if (start_time != next->start_time) {
+            model->seen_count -= process->seen_tick == model->tick;
+            trk__mem_process_leave(model, process);
+            process = NULL;
+        }
+    }
+    if (!process)
+        return add_new(model, next);
+    model->seen_count += process->seen_tick != model->tick;
+    process->seen_tick = model->tick;
+    if (!process->is_new && !process->touched && is_steady(&process->last, next))
+        return 0;
+    process->next = *next;
+    touch(model, process);
+    return 0;
+}
+
+static void remove_unseen(trk_mem_model *model)
+{
+    if (model->seen_count == model->live_count)
+        return;
+    for (uint32_t slot = 0; slot < model->process_count; slot++) {
+        struct trk__mem_process *process = &model->processes[slot];
+        if (process->live && process->seen_tick != model->tick)
+            trk__mem_process_leave(model, process);
+    }
+}
+
+/* The latest raw values, before or after the tick has booked them. */
+static const struct trk_mem_tick_proc *latest(const struct trk__mem_process *process)
+{
+    return process->touched ? &process->next : &process->last;
+}
+
+/* A vfork child runs in its parent's memory until it execs: the same numbers are one memory. */
+static bool shows_parent(trk_mem_model *model, const struct trk__mem_process *process)
+{
+    const struct trk_mem_tick_proc *child = latest(process);
+    const struct trk__mem_process *parent = trk__mem_process_find(model, child->ppid);
+    if (!parent || parent == process || child->start_stack == 0 || parent->shows_parent)
+        return false;
+    const struct trk_mem_tick_proc *raw = latest(parent);
+    if (raw->start_stack != child->start_stack || raw->size_pages != child->size_pages ||
+        raw->resident_pages != child->resident_pages || raw->shared_pages != child->shared_pages ||
+        child->resident_pages == 0)
+        return false;
+    if (!model->options.same_memory)
+        return true;
+    return model->options.same_memory(model->options.context, child->pid, raw->pid) != 0;
+}
+
+static void become_twin(trk_mem_model *model, struct trk__mem_process *process)
+{
+    process->last = process->next;
+    process->is_new = false;
+    process->shows_parent = true;
+    model->twin_count++;
+}
+
+/* Children that still show their parent stay outside; the others are admitted like new ones. */
+static void review_twins(trk_mem_model *model)
+{
+    for (uint32_t slot = 0; model->twin_count > 0 && slot < model->process_count; slot++) {
+        struct trk__mem_process *process = &model->processes[slot];
+        if (!process->live || !process->shows_parent)
+            continue;
+        if (!process->touched)
+            process->next = process->last;
+        if (shows_parent(model, process)) {
+            process->last = process->next;
+            continue;
+        }
+        process->shows_parent = false;
+        process->is_new = true;
+        model->twin_count--;
+        touch(model, process);
+    }
+}
+
+/* Who forked in this tick: a parent's faults right after a fork cannot be told from those before it. */
+static void note_forks(trk_mem_model *model)
+{
+    for (uint32_t i = 0; i < model->touched_count; i++) {
+        struct trk__mem_process *process = &model->processes[model->touched[i]];
+        if (!process->live || !process->is_new)
+            continue;
+        if (shows_parent(model, process)) {
+            become_twin(model, process);
+            continue;
+        }
+        struct trk__mem_process *parent = trk__mem_process_parent(model, process);
+        if (parent && latest(parent)->start_stack == process->next.start_stack)
+            parent->forked_now = true;
+    }
+}
+
+static int book_existing(trk_mem_model *model, uint32_t slot)
+{
+    struct trk__mem_process *process = &model->processes[slot];
+    if (trk__mem_process_execed(model, process))
+        return trk__mem_process_exec(model, slot);
+    bool renamed = strncmp(process->last.comm, process->next.comm, sizeof(process->last.comm)) != 0;
+    trk__mem_process_update(model, slot);
+    return renamed ? trk__mem_process_rename(model, slot) : 0;
+}
+
+/* Those that were there first, then the new ones: a fork needs its parent's numbers of this tick. */
+static int book_touched(trk_mem_model *model)
+{
+    int failure = 0;
+    for (int is_new = 0; is_new < 2; is_new++) {
+        for (uint32_t i = 0; i < model->touched_count; i++) {
+            uint32_t slot = model->touched[i];
+            struct trk__mem_process *process = &model->processes[slot];
+            if (!process->live || process->shows_parent || process->is_new != is_new)
+                continue;
+            int r = is_new ? trk__mem_process_admit(model, slot) : book_existing(model, slot);
+            if (r < 0) {
+                failure = r;
+                trk__mem_process_leave(model, process);
+            }
+        }
+    }
+    return failure;
+}
+
+static void clear_touched(trk_mem_model *model)
+{
+    for (uint32_t i = 0; i < model->touched_count; i++) {
+        struct trk__mem_process *process = &model->processes[model->touched[i]];
+        process->touched = false;
+        struct trk__mem_process *parent = trk__mem_process_find(model, process->last.ppid);
+        if (parent)
+            parent->forked_now = false;
+    }
+    model->touched_count = 0;
+}
+
+static void sum_groups(const struct trk__mem_groups *groups, struct trk_mem_total *total,
+                       double *estimated_kb)
+{
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct trk__mem_group *group = &groups->items[i];
+        if (!group->live)
+            continue;
+        total->pss_kb += group->pss_kb;
+        total->low_kb += group->low_kb;
+        total->high_kb += group->high_kb;
+        *estimated_kb += group->estimated_kb;
+    }
+}
+
+static void recompute(trk_mem_model *model)
+{
+    for (uint32_t i = 0; i < model->families.count; i++)
+        if (model->families.items[i].live && model->families.items[i].dirty)
+            trk__mem_family_recompute(model, i);
+    for (uint32_t i = 0; i < model->commands.count; i++)
+        if (model->commands.items[i].live && model->commands.items[i].dirty)
+            trk__mem_command_recompute(model, i);
+    struct trk_mem_total total = {.processes = model->live_count,
+                                  .families = model->families.live_count};
+    double estimated_kb = model->untracked_kb;
+    sum_groups(&model->families, &total, &estimated_kb);
+    sum_groups(&model->commands, &total, &estimated_kb);
+    total.pss_kb += model->untracked_kb;
+    total.high_kb += model->untracked_kb;
+    total.estimated_ratio = total.pss_kb > 0 ? trk__clamp(estimated_kb / total.pss_kb, 0, 1) : 0;
+    model->total = total;
+    model->dirty = false;
+}
+
+static void drop_empty_groups(struct trk__mem_groups *groups)
+{
+    for (uint32_t i = 0; i < groups->count; i++)
+        trk__mem_groups_drop_if_empty(groups, i);
+}
+
+int trk__mem_tick_end(trk_mem_model *model, const struct trk_mem_cgroup *cgroup)
+{
+    model->has_cgroup = cgroup != NULL;
+    if (cgroup)
+        model->cgroup = *cgroup;
+    remove_unseen(model);
+    review_twins(model);
+    note_forks(model);
+    int r = book_touched(model);
+    clear_touched(model);
+    if (model->dirty) {
+        recompute(model);
+        drop_empty_groups(&model->families);
+        drop_empty_groups(&model->commands);
+        model->total.families = model->families.live_count;
+    }
+    trk__mem_process_table_recycle(model);
+    return r;
+}
+
+void trk__mem_model_total(trk_mem_model *model, struct trk_mem_total *ret_total)
+{
+    if (model->dirty)
+        recompute(model);
+    *ret_total = model->total;
+}
+
+int trk__mem_model_estimate(trk_mem_model *model, pid_t pid, struct trk_mem_estimate *ret_estimate)
+{
+    if (model->dirty)
+        recompute(model);
+    const struct trk__mem_process *process = trk__mem_process_find(model, pid);
+    if (!process)
+        return -ESRCH;
+    if (process->shows_parent) {
+        *ret_estimate = (struct trk_mem_estimate){.shows_parent = true};
+        return 0;
+    }
+    double anon_low_kb = trk__max(process->anon_pss_kb - process->anon_doubt_kb, 0);
+    double anon_high_kb = trk__min(process->anon_pss_kb + process->anon_doubt_kb, process->anon_kb);
+    *ret_estimate = (struct trk_mem_estimate){
+        .pss_kb = process->anon_pss_kb + process->file_pss_kb,
+        .anon_kb = process->anon_pss_kb,
+        .file_kb = process->file_pss_kb,
+        .low_kb = anon_low_kb + process->file_low_kb,
+        .high_kb = anon_high_kb + process->file_high_kb,
+        .true_reads = process->true_reads,
+    };
+    return 0;
+}
+
+void trk__mem_model_candidates(trk_mem_model *model,
+                               void (*consider)(void *context, const struct trk_mem_candidate *),
+                               void *context)
+{
+    if (model->dirty)
+        recompute(model);
+    double least_kb = trk__max(CANDIDATE_MIN_KB, CANDIDATE_MIN_RATIO * model->total.pss_kb);
+    if (model->total.high_kb - model->total.low_kb < least_kb)
+        return;
+    for (uint32_t slot = 0; slot < model->process_count; slot++) {
+        const struct trk__mem_process *process = &model->processes[slot];
+        if (!process->live)
+            continue;
+        double doubt_kb = trk__mem_doubt_of_process(model, process);
+        if (doubt_kb < least_kb)
+            continue;
+        consider(context, &(struct trk_mem_candidate){
+                              .pid = process->last.pid,
+                              .start_time = process->last.start_time,
+                              .doubt_kb = doubt_kb,
+                              .resident_kb = process->anon_kb + process->file_kb,
+                          });
+    }
+}

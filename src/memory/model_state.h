@@ -1,0 +1,173 @@
+/* What the model keeps; shared by the files of this folder only. */
+#ifndef TRK_MEMORY_MODEL_STATE_H
+#define TRK_MEMORY_MODEL_STATE_H
+
+#include "memory/index_map.h"
+#include "memory/model.h"
+#include "memory/nested_share.h"
+
+#define TRK__MEM_NONE UINT32_MAX
+
+enum { TRK__MEM_COMMANDS_REMEMBERED = 256 };
+
+struct trk__mem_process {
+    struct trk_mem_tick_proc last; /* as the model has booked it */
+    struct trk_mem_tick_proc next; /* as the running tick told it */
+    uint64_t seen_tick;
+    uint32_t family, command; /* groups, or TRK__MEM_NONE */
+    bool live, touched, is_new;
+    bool forked_now;   /* a child of it appeared in this tick */
+    bool shows_parent; /* vfork: in no group */
+    bool refused;
+    uint32_t true_reads;
+
+    /* Anonymous memory: all = own + common. */
+    double anon_kb, own_kb, common_kb;
+    double anon_share_kb;   /* nested share of common_kb in the family */
+    double anon_correction; /* on that share, learned from reads */
+    double anon_doubt_kb;   /* how far own + share may be off */
+    double anon_pss_kb;
+
+    /* Files and shared memory. */
+    double file_kb;
+    double file_share_kb; /* nested share in the command */
+    double file_pss_kb, file_low_kb, file_high_kb;
+    struct trk__mem_file_truth {
+        bool known;      /* from a read of this process or of its like */
+        bool own;        /* of this process */
+        double share_kb; /* nested share at that read */
+        double file_kb;
+        double pss_kb;
+        double error_ratio; /* of the read itself: a sample is not exact */
+    } file_truth;
+
+    /* Faults since the last read that neither growth nor files explain, what of them was booked as copies, and
+     * what was freed: a freed page faults again without being a copy. */
+    double excess_kb, booked_kb, freed_kb;
+};
+
+/* Processes that hold memory together: a family by startstack or the processes of one command. */
+struct trk__mem_group {
+    uint64_t key;
+    bool live, dirty, members_changed;
+    struct trk__mem_holder *holders;
+    uint32_t count, capacity;
+    double pss_kb, low_kb, high_kb, estimated_kb;
+    /* Families: the share of excess faults that are copies, and how much evidence there is for it. */
+    double copy_ratio, copy_evidence_kb;
+};
+
+struct trk__mem_groups {
+    struct trk__mem_group *items;
+    uint32_t count, capacity;
+    uint32_t live_count;
+    uint32_t *vacant;
+    uint32_t vacant_count;
+    struct trk__index_map by_key;
+};
+
+struct trk__mem_remembered {
+    uint64_t key;
+    struct trk__mem_file_truth truth;
+};
+
+struct trk_mem_model {
+    struct trk_mem_model_options options;
+    struct trk__mem_process *processes;
+    uint32_t process_count, process_capacity; /* slots in use or vacant */
+    uint32_t *vacant;                         /* slots to use again */
+    uint32_t vacant_count;
+    uint32_t *leaving; /* slots that left in this tick: not used again before groups forgot them */
+    uint32_t leaving_count;
+    uint32_t *touched;
+    uint32_t touched_count;
+    struct trk__index_map by_pid;
+    struct trk__mem_groups families, commands;
+    struct trk__mem_remembered remembered[TRK__MEM_COMMANDS_REMEMBERED];
+    uint64_t tick;
+    uint64_t next_own_family; /* keys for processes without a usable startstack */
+    uint32_t live_count, twin_count, seen_count;
+    bool dirty;
+    double untracked_kb; /* RSS of processes beyond the ceiling */
+    struct trk_mem_cgroup cgroup;
+    bool has_cgroup;
+    struct trk_mem_total total;
+};
+
+/* process_table.c */
+struct trk__mem_process *trk__mem_process_find(trk_mem_model *model, pid_t pid);
+int trk__mem_process_add(trk_mem_model *model, pid_t pid, uint32_t *ret_slot);
+/* Out of the table and its groups; the slot waits in `leaving`. */
+void trk__mem_process_leave(trk_mem_model *model, struct trk__mem_process *process);
+void trk__mem_process_table_recycle(trk_mem_model *model);
+void trk__mem_process_table_done(trk_mem_model *model);
+
+static inline uint32_t trk__mem_slot_of(const trk_mem_model *model,
+                                        const struct trk__mem_process *process)
+{
+    return (uint32_t)(process - model->processes);
+}
+
+/* group.c */
+void trk__mem_groups_done(struct trk__mem_groups *groups);
+/* The group of the key, made where there is none. */
+int trk__mem_groups_get(struct trk__mem_groups *groups, uint64_t key, uint32_t *ret_group);
+int trk__mem_group_join(struct trk__mem_group *group, uint32_t slot);
+/* Forgets holders that left, sorts and divides. `what` tells what a slot holds, or a negative number where it
+ * is no longer a member. */
+void trk__mem_group_divide(struct trk__mem_group *group, const trk_mem_model *model,
+                           double (*what)(const trk_mem_model *, uint32_t slot,
+                                          const struct trk__mem_group *));
+/* Gives an empty group's place back. */
+void trk__mem_groups_drop_if_empty(struct trk__mem_groups *groups, uint32_t group);
+
+static inline void trk__mem_group_touch(trk_mem_model *model, struct trk__mem_groups *groups,
+                                        uint32_t group)
+{
+    if (group != TRK__MEM_NONE) {
+        groups->items[group].dirty = true;
+        model->dirty = true;
+    }
+}
+
+/* lifecycle.c: what a tick does to one process. */
+int trk__mem_process_admit(trk_mem_model *model, uint32_t slot);
+int trk__mem_process_exec(trk_mem_model *model, uint32_t slot);
+int trk__mem_process_rename(trk_mem_model *model, uint32_t slot);
+void trk__mem_process_update(trk_mem_model *model, uint32_t slot);
+bool trk__mem_process_execed(const trk_mem_model *model, const struct trk__mem_process *process);
+struct trk__mem_process *trk__mem_process_parent(trk_mem_model *model,
+                                                 const struct trk__mem_process *process);
+uint64_t trk__mem_command_key(const char comm[16]);
+
+/* family.c and file_part.c: from holders to kB. */
+void trk__mem_family_recompute(trk_mem_model *model, uint32_t family);
+void trk__mem_command_recompute(trk_mem_model *model, uint32_t command);
+void trk__mem_file_remember(trk_mem_model *model, uint64_t command_key,
+                            const struct trk__mem_file_truth *truth);
+const struct trk__mem_file_truth *trk__mem_file_recall(const trk_mem_model *model,
+                                                       uint64_t command_key);
+
+/* uncertainty.c */
+double trk__mem_copy_ratio(const struct trk__mem_group *family,
+                           const struct trk__mem_process *process);
+double trk__mem_copy_spread(const struct trk__mem_group *family);
+double trk__mem_doubt_of_process(const trk_mem_model *model,
+                                 const struct trk__mem_process *process);
+
+static inline double trk__min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double trk__max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double trk__clamp(double value, double low, double high)
+{
+    return trk__min(trk__max(value, low), high);
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* What a true read teaches. */
+#include "memory/model_state.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define EVIDENCE_MIN_KB 2048.0
+#define EVIDENCE_MAX_KB 262144.0
+
+/* Pages of a sample come in blocks of neighbours, which are alike: this many count as one. */
+#define PAGES_ALIKE 8.0
+
+/* One read in the model's terms. */
+struct reading {
+    double own_kb;
+    double anon_pss_kb;
+    double file_pss_kb;
+    double anon_error_kb;
+    double file_error_ratio;
+};
+
+/* What was predicted against what is: how many of the excess faults were copies. */
+static void learn_copy_ratio(struct trk__mem_group *family, const struct trk__mem_process *process,
+                             double own_kb)
+{
+    if (process->excess_kb < EVIDENCE_MIN_KB)
+        return;
+    double copied_kb = process->booked_kb + own_kb - process->own_kb;
+    double ratio = trk__clamp(copied_kb / process->excess_kb, 0, 1);
+    double weight_kb = family->copy_evidence_kb + process->excess_kb;
+    family->copy_ratio =
+        (family->copy_ratio * family->copy_evidence_kb + ratio * process->excess_kb) / weight_kb;
+    family->copy_evidence_kb = trk__min(weight_kb, EVIDENCE_MAX_KB);
+}
+
+static void learn_anon(trk_mem_model *model, struct trk__mem_process *process,
+                       const struct reading *reading)
+{
+    struct trk__mem_group *family = &model->families.items[process->family];
+    learn_copy_ratio(family, process, reading->own_kb);
+    process->own_kb = reading->own_kb;
+    process->common_kb = process->anon_kb - reading->own_kb;
+    process->excess_kb = process->booked_kb = process->freed_kb = 0;
+    /* The share of the new common part is needed for the correction on it. */
+    trk__mem_family_recompute(model, process->family);
+    if (process->anon_share_kb > 0)
+        process->anon_correction =
+            trk__max((reading->anon_pss_kb - process->own_kb) / process->anon_share_kb, 0);
+    process->anon_doubt_kb = reading->anon_error_kb;
+    for (uint32_t i = 0; i < family->count; i++) {
+        struct trk__mem_process *sibling = &model->processes[family->holders[i].slot];
+        if (sibling->true_reads == 0 && sibling != process)
+            sibling->anon_correction = process->anon_correction;
+    }
+}
+
+static void learn_file(trk_mem_model *model, struct trk__mem_process *process,
+                       const struct reading *reading)
+{
+    struct trk__mem_group *command = &model->commands.items[process->command];
+    struct trk__mem_file_truth truth = {
+        .known = true,
+        .own = true,
+        .share_kb = process->file_share_kb,
+        .file_kb = process->file_kb,
+        .pss_kb = reading->file_pss_kb,
+        .error_ratio = reading->file_error_ratio,
+    };
+    process->file_truth = truth;
+    trk__mem_file_remember(model, command->key, &truth);
+    truth.own = false;
+    for (uint32_t i = 0; i < command->count; i++) {
+        struct trk__mem_process *like = &model->processes[command->holders[i].slot];
+        if (!like->file_truth.own)
+            like->file_truth = truth;
+    }
+}
+
+static int learn(trk_mem_model *model, pid_t pid, uint64_t start_time, struct trk__mem_process *process,
+                 const struct reading *reading)
+{
+    (void)pid, (void)start_time;
+    learn_anon(model, process, reading);
+    learn_file(model, process, reading);
+    process->true_reads++;
+    trk__mem_group_touch(model, &model->families, process->family);
+    trk__mem_group_touch(model, &model->commands, process->command);
+    return 0;
+}
+
+static struct trk__mem_process *find_readable(trk_mem_model *model, pid_t pid, uint64_t start_time)
+{
+    struct trk__mem_process *process = trk__mem_process_find(model, pid);
+    if (!process || process->last.start_time != start_time || process->family == TRK__MEM_NONE ||
+        process->command == TRK__MEM_NONE)
+        return NULL;
+    return process;
+}
+
+/* The private part of the anonymous memory. Private_Dirty counts private pages of shared memory too, so it
+ * is held between what the proportional part allows: shared pages have at least two holders, and at most as
+ * many as the family has members. */
+static double own_from_truth(const struct trk__mem_process *process, uint32_t members,
+                             const struct trk_mem_truth *truth)
+{
+    double pss_kb = trk__clamp(truth->pss_anon_kb, 0, process->anon_kb);
+    if (members <= 1)
+        return process->anon_kb;
+    double at_least_kb = trk__max(2 * pss_kb - process->anon_kb, 0);
+    double at_most_kb = trk__max((members * pss_kb - process->anon_kb) / (members - 1), at_least_kb);
+    return trk__clamp(truth->private_dirty_kb, at_least_kb, trk__min(at_most_kb, pss_kb));
+}
+
+int trk__mem_model_refresh(trk_mem_model *model, pid_t pid, uint64_t start_time,
+                           const struct trk_mem_truth *truth)
+{
+    struct trk__mem_process *process = find_readable(model, pid, start_time);
+    if (!process)
+        return -ESRCH;
+    uint32_t members = model->families.items[process->family].count;
+    struct reading reading = {
+        .own_kb = own_from_truth(process, members, truth),
+        .anon_pss_kb = trk__clamp(truth->pss_anon_kb, 0, process->anon_kb),
+        .file_pss_kb = trk__clamp(truth->pss_file_kb + truth->pss_shmem_kb, 0, process->file_kb),
+    };
+    return learn(model, pid, start_time, process, &reading);
+}
+
+struct stratum_result {
+    double exclusive_ratio, pss_ratio, error_ratio;
+};
+
+/* `share` is what a shared page is taken to weigh where none was looked up. */
+static struct stratum_result weigh_stratum(const struct trk_mem_stratum *stratum, double share)
+{
+    struct stratum_result result = {.exclusive_ratio = 0, .pss_ratio = share, .error_ratio = 0.3};
+    if (stratum->present == 0)
+        return result;
+    double exclusive = trk__clamp((double)stratum->exclusive / stratum->present, 0, 1);
+    if (stratum->looked_up > 0)
+        share = trk__clamp(stratum->mean_share, 0, 1);
+    double independent = trk__max(stratum->present / PAGES_ALIKE, 1);
+    result.exclusive_ratio = exclusive;
+    result.pss_ratio = exclusive + (1 - exclusive) * share;
+    result.error_ratio = (1 - share) * sqrt(exclusive * (1 - exclusive) / independent);
+    return result;
+}
+
+int trk__mem_model_refresh_sample(trk_mem_model *model, pid_t pid, uint64_t start_time,
+                                  const struct trk_mem_sample *sample)
+{
+    struct trk__mem_process *process = find_readable(model, pid, start_time);
+    if (!process)
+        return -ESRCH;
+    uint32_t members = model->families.items[process->family].count;
+    double share = process->common_kb > 0 ? process->anon_share_kb / process->common_kb : 1.0 / members;
+    struct stratum_result anon = weigh_stratum(&sample->anon, share);
+    double file_share = process->file_kb > 0 ? process->file_pss_kb / process->file_kb : 1;
+    struct stratum_result file = weigh_stratum(&sample->file, file_share);
+    struct stratum_result shmem = weigh_stratum(&sample->shmem, file_share);
+    double shmem_kb = trk__clamp(sample->rss_shmem_kb, 0, process->file_kb);
+    double file_kb = process->file_kb - shmem_kb;
+    double file_pss_kb = file_kb * file.pss_ratio + shmem_kb * shmem.pss_ratio;
+    double file_error_kb = file_kb * file.error_ratio + shmem_kb * shmem.error_ratio;
+    struct reading reading = {
+        .own_kb = members > 1 ? process->anon_kb * anon.exclusive_ratio : process->anon_kb,
+        .anon_pss_kb = process->anon_kb * anon.pss_ratio,
+        .file_pss_kb = file_pss_kb,
+        .anon_error_kb = members > 1 ? process->anon_kb * anon.error_ratio : 0,
+        .file_error_ratio = file_pss_kb > 0 ? file_error_kb / file_pss_kb : 0,
+    };
+    return learn(model, pid, start_time, process, &reading);
+}
+
+int trk__mem_model_refused(trk_mem_model *model, pid_t pid, uint64_t start_time)
+{
+    struct trk__mem_process *process = find_readable(model, pid, start_time);
+    if (!process)
+        return -ESRCH;
+    process->refused = true;
+    return 0;
+}
