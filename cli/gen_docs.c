@@ -1,0 +1,422 @@
+/* Writes the man page and the shell completions from the option table: built and run at build time.
+ *
+ *   gen_docs man TEMPLATE    the template with its @MARKS@ replaced
+ *   gen_docs bash|zsh|fish   a completion script
+ */
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_public(const struct cli_option *option)
+{
+    return option->group != CLI_GROUP_TESTING;
+}
+
+/* The commands that are called by their name. */
+static void print_command_names(const char *joint)
+{
+    for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
+        printf("%s%s", i > CLI_COMMAND_RUN + 1 ? joint : "", cli_commands[i].name);
+}
+
+/* ---- man page -------------------------------------------------------------------------- */
+
+/* roff reads a bare - as a hyphen and a leading . or ' as a request. */
+static void print_roff(const char *text)
+{
+    if (text[0] == '.' || text[0] == '\'')
+        fputs("\\&", stdout);
+    for (; *text; text++) {
+        if (*text == '-')
+            fputs("\\-", stdout);
+        else if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '\'')
+            fputs("\\(aq", stdout);
+        else
+            putchar(*text);
+    }
+}
+
+static void print_man_choices(const struct cli_option *option)
+{
+    for (const struct cli_choice *choice = option->choices; choice && choice->name; choice++)
+        printf("%s\\fB%s\\fR", choice == option->choices ? ": " : ", ", choice->name);
+}
+
+static void print_man_commands(const struct cli_option *option)
+{
+    if (option->commands == CLI_FOR_ALL)
+        return;
+    fputs("Only with", stdout);
+    const char *joint = " ";
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++) {
+        if (!(option->commands & (1u << i)))
+            continue;
+        printf("%s\\fB%s\\fR", joint, cli_commands[i].name);
+        joint = " and ";
+    }
+    fputs(".\n", stdout);
+}
+
+static void print_man_option(const struct cli_option *option)
+{
+    fputs(".TP\n\\fB", stdout);
+    if (option->short_name)
+        printf("\\-%c\\fR, \\fB", option->short_name);
+    fputs("\\-\\-", stdout);
+    print_roff(option->long_name);
+    fputs("\\fR", stdout);
+    if (option->argument)
+        printf(" \\fI%s\\fR", option->argument);
+    putchar('\n');
+    print_roff(option->help);
+    print_man_choices(option);
+    if (option->default_text) {
+        fputs(" (default: ", stdout);
+        print_roff(option->default_text);
+        putchar(')');
+    }
+    fputs(".\n", stdout);
+    print_man_commands(option);
+}
+
+static void print_man_options(void)
+{
+    for (int group = 0; group < CLI_GROUP_COUNT; group++) {
+        printf(".SS %s\n", cli_group_titles[group]);
+        for (int i = 0; i < CLI_OPTION_COUNT; i++)
+            if ((int)cli_option_table[i].group == group)
+                print_man_option(&cli_option_table[i]);
+    }
+}
+
+static void print_man_variables(void)
+{
+    const char *request = ".TP"; /* one paragraph with all the names for its tag */
+    for (int i = 0; i < CLI_OPTION_COUNT; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        if (option->sources == CLI_SOURCES_TYPED)
+            continue;
+        char name[CLI_VARIABLE_SIZE];
+        cli_option_variable(option, name);
+        printf("%s\n\\fB%s\\fR\n", request, name);
+        request = ".TQ";
+    }
+}
+
+static void print_man_line(const char *line)
+{
+    if (strcmp(line, "@OPTIONS@\n") == 0)
+        print_man_options();
+    else if (strcmp(line, "@VARIABLES@\n") == 0)
+        print_man_variables();
+    else if (strcmp(line, "@TITLE@\n") == 0)
+        printf(".TH RESOURCE\\-TRACKER 1 \"\" \"resource\\-tracker %s\" \"User Commands\"\n", TRK_VERSION);
+    else
+        fputs(line, stdout);
+}
+
+static int print_man(const char *template_path)
+{
+    FILE *template = template_path ? fopen(template_path, "re") : NULL;
+    if (!template)
+        return 1;
+    char line[512];
+    while (fgets(line, sizeof line, template))
+        print_man_line(line);
+    int failed = ferror(template);
+    fclose(template);
+    return failed;
+}
+
+/* ---- bash ------------------------------------------------------------------------------ */
+
+static void print_bash_words(unsigned command)
+{
+    for (int i = 0; i < CLI_OPTION_COUNT; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        if (!is_public(option) || !(option->commands & command))
+            continue;
+        printf("--%s ", option->long_name);
+        if (option->short_name)
+            printf("-%c ", option->short_name);
+    }
+}
+
+/* -o|--output */
+static void print_bash_pattern(const struct cli_option *option)
+{
+    if (option->short_name)
+        printf("-%c|", option->short_name);
+    printf("--%s", option->long_name);
+}
+
+static void print_bash_values(const struct cli_option *option)
+{
+    fputs("    ", stdout);
+    print_bash_pattern(option);
+    if (option->type == CLI_TYPE_PATH) {
+        fputs(") compopt -o filenames 2>/dev/null; _resource_tracker_offer -f", stdout);
+    } else if (option->choices) {
+        fputs(") _resource_tracker_offer -W '", stdout);
+        for (const struct cli_choice *choice = option->choices; choice->name; choice++)
+            printf("%s%s", choice == option->choices ? "" : " ", choice->name);
+        putchar('\'');
+    } else {
+        fputs(") ;;\n", stdout);
+        return;
+    }
+    fputs(" ;;\n", stdout);
+}
+
+/* The options whose next word is a value, as a case pattern. */
+static void print_bash_with_value(void)
+{
+    const char *joint = "";
+    for (int i = 0; i < CLI_OPTION_COUNT; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        if (!is_public(option) || !option->argument)
+            continue;
+        fputs(joint, stdout);
+        print_bash_pattern(option);
+        joint = "|";
+    }
+}
+
+static void print_bash_functions(void)
+{
+    fputs("# Adds what compgen makes of the words, one reply a line.\n"
+          "_resource_tracker_offer()\n{\n"
+          "    local reply\n"
+          "    while IFS= read -r reply; do COMPREPLY+=(\"$reply\"); done < <(compgen \"$@\" -- \"$cur\")\n"
+          "}\n\n"
+          "# Completes the value of option $1.\n"
+          "_resource_tracker_value()\n{\n    case $1 in\n",
+          stdout);
+    for (int i = 0; i < CLI_OPTION_COUNT; i++)
+        if (is_public(&cli_option_table[i]) && cli_option_table[i].argument)
+            print_bash_values(&cli_option_table[i]);
+    fputs("    esac\n}\n\n", stdout);
+}
+
+/* Sets i to the word where the options end, beyond the current one where that is a value. */
+static void print_bash_scan(void)
+{
+    fputs("    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+          "        case ${COMP_WORDS[i]} in\n"
+          "        --) ((i++)); break ;;\n"
+          "        ",
+          stdout);
+    print_bash_with_value();
+    fputs(")\n"
+          "            ((i++)) # --option=value comes in three words\n"
+          "            [[ ${COMP_WORDS[i]} == = ]] && ((i++)) ;;\n"
+          "        -*) ;;\n        ",
+          stdout);
+    print_command_names("|");
+    fputs(") [[ $command == run ]] || break; command=${COMP_WORDS[i]} ;;\n"
+          "        *) break ;;\n"
+          "        esac\n"
+          "    done\n",
+          stdout);
+}
+
+static void print_bash_options(void)
+{
+    fputs("        case $command in\n", stdout);
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++) {
+        printf("        %s) _resource_tracker_offer -W '", cli_commands[i].name);
+        print_bash_words(1u << i);
+        fputs("' ;;\n", stdout);
+    }
+    fputs("        esac\n", stdout);
+}
+
+static void print_bash_main(void)
+{
+    fputs("_resource_tracker()\n{\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run i\n",
+          stdout);
+    print_bash_scan();
+    fputs("    if ((i > COMP_CWORD)); then\n"
+          "        [[ $cur == = ]] && cur=\n"
+          "        [[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+          "        _resource_tracker_value \"$prev\"\n"
+          "    elif ((i == COMP_CWORD)) && [[ $cur == -* && $prev != -- ]]; then\n",
+          stdout);
+    print_bash_options();
+    fputs("    elif [[ $command == attach ]]; then\n"
+          "        _resource_tracker_offer -W \"$(cd /proc && echo [0-9]*)\"\n"
+          "    elif [[ $command == run ]]; then\n"
+          "        if declare -F _command_offset >/dev/null; then\n"
+          "            _command_offset \"$i\"\n"
+          "        else\n"
+          "            ((i == COMP_CWORD)) && _resource_tracker_offer -c\n"
+          "            _resource_tracker_offer -f\n"
+          "        fi\n"
+          "        ((i == COMP_CWORD)) && _resource_tracker_offer -W '",
+          stdout);
+    print_command_names(" ");
+    fputs("'\n    fi\n}\ncomplete -F _resource_tracker resource-tracker\n", stdout);
+}
+
+static int print_bash(void)
+{
+    fputs("# bash completion for resource-tracker; generated from its option table.\n\n", stdout);
+    print_bash_functions();
+    print_bash_main();
+    return 0;
+}
+
+/* ---- zsh ------------------------------------------------------------------------------- */
+
+/* Inside '...' of an _arguments specification. */
+static void print_zsh_text(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else if (strchr(":[]\\", *text))
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    }
+}
+
+static void print_zsh_option(const struct cli_option *option)
+{
+    fputs("  ", stdout);
+    if (option->short_name)
+        printf("'(-%c --%s)'{-%c%s,--%s%s}'[", option->short_name, option->long_name,
+               option->short_name, option->argument ? "+" : "", option->long_name,
+               option->argument ? "=" : "");
+    else
+        printf("'--%s%s[", option->long_name, option->argument ? "=" : "");
+    print_zsh_text(option->help);
+    putchar(']');
+    if (option->argument)
+        printf(":%s:", option->argument);
+    if (option->type == CLI_TYPE_PATH)
+        fputs("_files", stdout);
+    for (const struct cli_choice *choice = option->choices; choice && choice->name; choice++)
+        printf("%s%s%s", choice == option->choices ? "(" : " ", choice->name,
+               choice[1].name ? "" : ")");
+    fputs("'\n", stdout);
+}
+
+static void print_zsh_array(unsigned command, const char *name)
+{
+    printf("%s=(\n", name);
+    for (int i = 0; i < CLI_OPTION_COUNT; i++)
+        if (is_public(&cli_option_table[i]) && (cli_option_table[i].commands & command))
+            print_zsh_option(&cli_option_table[i]);
+    fputs(")\n", stdout);
+}
+
+static int print_zsh(void)
+{
+    fputs("#compdef resource-tracker\n"
+          "# zsh completion for resource-tracker; generated from its option table.\n\n"
+          "_resource_tracker_commands() {\n"
+          "  _alternative 'commands:command:(",
+          stdout);
+    print_command_names(" ");
+    fputs(")' 'programs:program:_command_names -e'\n"
+          "}\n\n"
+          "local -a run attach system\n",
+          stdout);
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++)
+        print_zsh_array(1u << i, cli_commands[i].name);
+    fputs("\ncase ${words[2]} in\n"
+          "attach) _arguments -s -S : $attach '1:command:(attach)' '2:PID:_pids' ;;\n"
+          "system) _arguments -s -S : $system '1:command:(system)' ;;\n"
+          "*) _arguments -s -S -A '-*' : $run '1:command:_resource_tracker_commands' "
+          "'*::argument:_normal' ;;\n"
+          "esac\n",
+          stdout);
+    return 0;
+}
+
+/* ---- fish ------------------------------------------------------------------------------ */
+
+static void print_fish_text(const char *text)
+{
+    putchar('\'');
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+    putchar('\'');
+}
+
+/* A condition where an option is not for all commands. */
+static void print_fish_condition(const struct cli_option *option)
+{
+    if (option->commands == CLI_FOR_ALL)
+        return;
+    fputs(" -n 'not __fish_seen_subcommand_from", stdout);
+    for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
+        if (!(option->commands & (1u << i)))
+            printf(" %s", cli_commands[i].name);
+    putchar('\'');
+}
+
+static void print_fish_option(const struct cli_option *option)
+{
+    printf("complete -c resource-tracker -l %s", option->long_name);
+    if (option->short_name)
+        printf(" -s %c", option->short_name);
+    print_fish_condition(option);
+    if (option->type == CLI_TYPE_PATH)
+        fputs(" -rF", stdout);
+    else if (option->argument)
+        fputs(" -x", stdout);
+    for (const struct cli_choice *choice = option->choices; choice && choice->name; choice++)
+        printf("%s%s%s", choice == option->choices ? " -a '" : " ", choice->name,
+               choice[1].name ? "" : "'");
+    fputs(" -d ", stdout);
+    print_fish_text(option->help);
+    putchar('\n');
+}
+
+static int print_fish(void)
+{
+    fputs("# fish completion for resource-tracker; generated from its option table.\n\n"
+          "complete -c resource-tracker -n 'not __fish_seen_subcommand_from ",
+          stdout);
+    print_command_names(" ");
+    fputs("' -xa '(__fish_complete_subcommand)'\n", stdout);
+    for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++) {
+        printf("complete -c resource-tracker -n __fish_use_subcommand -xa %s -d ",
+               cli_commands[i].name);
+        print_fish_text(cli_commands[i].purpose);
+        putchar('\n');
+    }
+    fputs("complete -c resource-tracker -n '__fish_seen_subcommand_from attach' "
+          "-xa '(__fish_complete_pids)'\n",
+          stdout);
+    for (int i = 0; i < CLI_OPTION_COUNT; i++)
+        if (is_public(&cli_option_table[i]))
+            print_fish_option(&cli_option_table[i]);
+    return 0;
+}
+
+int main(int argc, char *argv[])
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int failed = 1;
+    if (strcmp(what, "man") == 0)
+        failed = print_man(argv[2]);
+    else if (strcmp(what, "bash") == 0)
+        failed = print_bash();
+    else if (strcmp(what, "zsh") == 0)
+        failed = print_zsh();
+    else if (strcmp(what, "fish") == 0)
+        failed = print_fish();
+    if (failed)
+        fputs("usage: gen_docs man TEMPLATE | bash | zsh | fish\n", stderr);
+    return failed || fflush(stdout) != 0;
+}

@@ -1,0 +1,46 @@
+/* Dispatch: reads the words, then hands over to one command. */
+#include "config.h"
+#include "help.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static int (*const commands[CLI_COMMAND_COUNT])(const struct cli_options *) = {
+    [CLI_COMMAND_RUN] = cli_cmd_run,
+    [CLI_COMMAND_ATTACH] = cli_cmd_attach,
+    [CLI_COMMAND_SYSTEM] = cli_cmd_system,
+};
+
+/* Help that did not arrive (a full disk, a closed pipe's end) is no success. */
+static int finish_stdout(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cli_fail("can't write to standard output: %s", strerror(errno));
+    return 0;
+}
+
+int main(int argc, char *argv[])
+{
+    if (argc < 2) {
+        cli_usage_print(stderr);
+        return CLI_EXIT_OWN;
+    }
+    struct cli_invocation invocation;
+    struct trk_error error;
+    if (cli_invocation_init(&invocation, argv, environ, &error) < 0)
+        return cli_fail("%s", error.message);
+    if (invocation.help) {
+        cli_help_print(invocation.command, stdout);
+        return finish_stdout();
+    }
+    if (invocation.version) {
+        printf("resource-tracker %s\n", trk_version());
+        return finish_stdout();
+    }
+    if (invocation.options.verbose)
+        cli_environment_warn(environ, stderr);
+    int status = commands[invocation.command](&invocation.options);
+    cli_invocation_done(&invocation);
+    return status;
+}

@@ -1,0 +1,262 @@
+/* The words of the command line. The parser knows kinds of options, never an option by name: a new
+ * one is a row in options.def. */
+#include "options.h"
+
+#include "config.h"
+#include "message.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ORIGIN_SIZE = 64 };
+
+/* The words that are left, and what they fill. */
+struct words {
+    char **at;
+    struct cli_invocation *invocation;
+    bool command_named;
+    struct trk_error *error;
+};
+
+void cli_invocation_store(struct cli_invocation *invocation, const struct cli_option *option,
+                          enum cli_source source, union cli_value value)
+{
+    enum cli_source *stored_source = &invocation->sources[option - cli_option_table];
+    if (source < *stored_source)
+        return;
+    *stored_source = source;
+    char *field = (char *)invocation + option->offset;
+    switch (option->type) {
+    case CLI_TYPE_FLAG:
+        memcpy(field, &value.flag, sizeof value.flag);
+        break;
+    case CLI_TYPE_SECONDS:
+    case CLI_TYPE_RATIO:
+        memcpy(field, &value.number, sizeof value.number);
+        break;
+    case CLI_TYPE_CHOICE:
+        memcpy(field, &value.choice, sizeof value.choice);
+        break;
+    case CLI_TYPE_PATH:
+    case CLI_TYPE_TEXT:
+        memcpy(field, &value.text, sizeof value.text);
+        break;
+    }
+}
+
+static int set_typed(struct words *words, const struct cli_option *option, const char *origin,
+                     const char *text)
+{
+    union cli_value value = {.flag = option->sets};
+    if (text) {
+        int result = cli_value_parse(option, origin, text, &value, words->error);
+        if (result < 0)
+            return result;
+    }
+    cli_invocation_store(words->invocation, option, CLI_SOURCE_TYPED, value);
+    return 0;
+}
+
+/* The value is `attached` where the word has one, else the next word. */
+static int take_value(struct words *words, const struct cli_option *option, const char *origin,
+                      const char *attached)
+{
+    if (!attached && option->type != CLI_TYPE_FLAG) {
+        if (!*words->at)
+            return cli_error_set(words->error, -EINVAL, "%s needs a value: %s %s", origin, origin,
+                                 option->argument);
+        attached = *words->at++;
+    }
+    return set_typed(words, option, origin, attached);
+}
+
+static int refuse_long(struct words *words, const char *name, size_t len)
+{
+    struct cli_nearest nearest;
+    cli_nearest_init(&nearest, name, len);
+    for (int i = 0; i < CLI_OPTION_COUNT; i++)
+        if (cli_option_table[i].group != CLI_GROUP_TESTING)
+            cli_nearest_offer(&nearest, cli_option_table[i].long_name);
+    if (nearest.best)
+        return cli_error_set(words->error, -EINVAL, "unknown option --%.*s; did you mean --%s?",
+                             (int)len, name, nearest.best);
+    return cli_error_set(words->error, -EINVAL,
+                         "unknown option --%.*s; resource-tracker --help lists the options",
+                         (int)len, name);
+}
+
+/* --name, --name value, --name=value */
+static int parse_long(struct words *words, const char *name)
+{
+    size_t len = strcspn(name, "=");
+    const struct cli_option *option = cli_option_find_long(name, len);
+    if (!option)
+        return refuse_long(words, name, len);
+    char origin[ORIGIN_SIZE];
+    snprintf(origin, sizeof origin, "--%s", option->long_name);
+    return take_value(words, option, origin, name[len] == '=' ? name + len + 1 : NULL);
+}
+
+/* -q, -qv, -i1, -i 1, -qi1 */
+static int parse_cluster(struct words *words, const char *letters)
+{
+    if (letters[1] != '\0' && cli_option_find_long(letters, strcspn(letters, "=")))
+        return cli_error_set(words->error, -EINVAL, "a long option takes two dashes: --%s", letters);
+    for (const char *letter = letters; *letter; letter++) {
+        const struct cli_option *option = cli_option_find_short(*letter);
+        if (!option)
+            return cli_error_set(words->error, -EINVAL,
+                                 "unknown option -%c; resource-tracker --help lists the options",
+                                 *letter);
+        const char origin[] = {'-', *letter, '\0'};
+        if (option->type != CLI_TYPE_FLAG)
+            return take_value(words, option, origin, letter[1] ? letter + 1 : NULL);
+        set_typed(words, option, origin, NULL);
+    }
+    return 0;
+}
+
+/* A first word that names a command is the command. 1: it was taken; 0: it is an operand. */
+static int take_command(struct words *words, const char *word)
+{
+    if (words->command_named)
+        return 0;
+    if (cli_command_is_reserved(word))
+        return cli_error_set(words->error, -EINVAL,
+                             "'%s' is not available in this version; to run a program of that name: "
+                             "resource-tracker -- %s",
+                             word, word);
+    enum cli_command_id command = cli_command_find(word);
+    if (command == CLI_COMMAND_COUNT)
+        return 0;
+    words->invocation->command = command;
+    words->command_named = true;
+    words->at++;
+    return 1;
+}
+
+/* Up to the first operand. Once help or the version is asked for, the rest does not matter. */
+static int parse_words(struct words *words)
+{
+    struct cli_invocation *invocation = words->invocation;
+    while (*words->at && !invocation->help && !invocation->version) {
+        char *word = *words->at;
+        if (word[0] != '-' || word[1] == '\0') {
+            int taken = take_command(words, word);
+            if (taken <= 0)
+                return taken;
+            continue;
+        }
+        words->at++;
+        if (strcmp(word, "--") == 0)
+            return 0;
+        int result = word[1] == '-' ? parse_long(words, word + 2) : parse_cluster(words, word + 1);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+/* Options may stand before the command's name, so this is known only at the end. */
+static int check_options_fit(const struct cli_invocation *invocation, struct trk_error *error)
+{
+    for (int i = 0; i < CLI_OPTION_COUNT; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        bool fits = option->commands & (1u << invocation->command);
+        const char *command = cli_commands[invocation->command].name;
+        if (!fits && invocation->sources[i] == CLI_SOURCE_TYPED)
+            return cli_error_set(error, -EINVAL,
+                                 "'%s' has no option --%s; resource-tracker %s --help lists its "
+                                 "options",
+                                 command, option->long_name, command);
+    }
+    return 0;
+}
+
+static int parse_pid(const char *text, pid_t *ret_pid, struct trk_error *error)
+{
+    size_t digits = strspn(text, "0123456789");
+    errno = 0;
+    long pid = strtol(text, NULL, 10);
+    if (digits == 0 || text[digits] != '\0' || errno != 0 || pid < 1 || pid > INT_MAX)
+        return cli_error_set(error, -EINVAL,
+                             "attach: '%s' is not a process id; give a number, such as one that "
+                             "'pgrep NAME' prints",
+                             text);
+    *ret_pid = (pid_t)pid;
+    return 0;
+}
+
+static int refuse_extra(const char *command, const char *extra, struct trk_error *error)
+{
+    if (extra[0] == '-')
+        return cli_error_set(error, -EINVAL,
+                             "%s: '%s' comes too late; options stand before the process id: "
+                             "resource-tracker %s %s ... PID",
+                             command, extra, command, extra);
+    return cli_error_set(error, -EINVAL,
+                         "%s: '%s' is one word too many; see resource-tracker %s --help", command,
+                         extra, command);
+}
+
+static int take_operands(struct cli_invocation *invocation, char **operands, struct trk_error *error)
+{
+    struct cli_options *options = &invocation->options;
+    switch (invocation->command) {
+    case CLI_COMMAND_ATTACH:
+        if (!operands[0])
+            return cli_error_set(error, -EINVAL,
+                                 "attach needs a process id: resource-tracker attach PID");
+        if (operands[1])
+            return refuse_extra("attach", operands[1], error);
+        return parse_pid(operands[0], &options->pid, error);
+    case CLI_COMMAND_SYSTEM:
+        return operands[0] ? refuse_extra("system", operands[0], error) : 0;
+    default:
+        if (!operands[0])
+            return cli_error_set(error, -EINVAL,
+                                 "no command to run: resource-tracker [OPTIONS] COMMAND "
+                                 "[ARGUMENT...]");
+        options->command = operands;
+        return 0;
+    }
+}
+
+/* Defaults that depend on the command give way to any source. */
+static void fill_command_defaults(struct cli_invocation *invocation)
+{
+    const struct cli_command *command = &cli_commands[invocation->command];
+    struct trk_options *session = &invocation->options.session;
+    if (session->rows == 0)
+        session->rows = command->rows;
+    if (!session->output_path)
+        session->output_path = command->output_path;
+}
+
+int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *const environment[],
+                        struct trk_error *error)
+{
+    *invocation = (struct cli_invocation){.command = CLI_COMMAND_RUN};
+    trk_options_init(&invocation->options.session);
+    invocation->options.session.rows = 0; /* until a source or the command has spoken */
+    struct words words = {.at = argv + 1, .invocation = invocation, .error = error};
+    int result = parse_words(&words);
+    if (result < 0 || invocation->help || invocation->version)
+        return result;
+    if ((result = check_options_fit(invocation, error)) < 0 ||
+        (result = take_operands(invocation, words.at, error)) < 0 ||
+        (result = cli_environment_read(invocation, environment, error)) < 0 ||
+        (result = cli_config_read(invocation, environment, error)) < 0)
+        return result;
+    fill_command_defaults(invocation);
+    return 0;
+}
+
+void cli_invocation_done(struct cli_invocation *invocation)
+{
+    free(invocation->config_text);
+    invocation->config_text = NULL;
+}
