@@ -49,10 +49,17 @@ static int code_from_result(sqlite3 *db, int result)
         return -ENOMEM;
     case SQLITE_READONLY:
         return -EROFS;
-    default: {
+    case SQLITE_IOERR: {
+        /* SQLite itself keeps the cause of a failed open alone; that of a failed write is left in errno. */
+        const int cause = errno;
+        return cause > 0 ? -cause : -EIO;
+    }
+    case SQLITE_CANTOPEN: {
         const int cause = sqlite3_system_errno(db);
         return cause > 0 ? -cause : -EIO;
     }
+    default:
+        return -EIO;
     }
 }
 
@@ -216,11 +223,14 @@ static int bind_row(struct sqlite_writer *sqlite, const struct trk_row *row)
     return result;
 }
 
-/* Runs a statement that gives no rows. */
+/* Runs a statement that gives no rows; after SQLITE_IOERR errno says why, or is 0. */
 static int run(sqlite3_stmt *statement)
 {
+    errno = 0;
     const int result = sqlite3_step(statement);
+    const int cause = errno;
     sqlite3_reset(statement);
+    errno = cause;
     return result == SQLITE_DONE ? SQLITE_OK : result;
 }
 

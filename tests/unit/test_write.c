@@ -1,0 +1,572 @@
+/* TRK_RECORD=1 in the environment writes the golden files again instead of comparing them. */
+#include "write/writer.h"
+
+#include "base/cleanup.h"
+#include "check.h"
+#include "write_rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64];
+static char path[128];
+
+/* A name in the test's own folder where nothing is yet. */
+static const char *fresh(const char *name)
+{
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    unlink(path);
+    return path;
+}
+
+/* The whole file as text; static storage, "" when there is none. */
+static const char *slurp(const char *file_path)
+{
+    static char text[1 << 20];
+    FILE *file = fopen(file_path, "re");
+    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[len] = '\0';
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static struct trk_writer *open_v2(const char *file_path, enum trk_rows rows)
+{
+    struct trk_writer *writer = NULL;
+    struct trk_error error = {0};
+    CHECK(trk__writer_open(file_path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, rows, false, &writer,
+                           &error) == 0);
+    CHECK_TEXT(error.message, "");
+    return writer;
+}
+
+static void put_row(struct trk_writer *writer, unsigned step)
+{
+    struct trk_row row;
+    row_fill(&row, step);
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    trk__row_done(&row);
+}
+
+/* ---- columns ---- */
+
+static void check_names(enum trk_schema schema, enum trk_rows rows, const char *expected)
+{
+    struct trk_columns columns;
+    CHECK(trk__columns_init(&columns, schema, rows, NULL) == 0);
+    char names[4096] = "";
+    for (size_t i = 0; i < columns.count; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
+                 columns.item[i].name);
+    CHECK_TEXT(names, expected);
+    trk__columns_done(&columns);
+}
+
+static void columns_are_those_of_the_contract(void)
+{
+    check_names(TRK_SCHEMA_V1, TRK_ROWS_PROCESS,
+                "timestamp, pid, children, utime, stime, cpu_usage, pss, read_bytes, write_bytes, "
+                "gpu_usage, gpu_vram, gpu_utilized");
+    check_names(TRK_SCHEMA_V2, TRK_ROWS_PROCESS,
+                "timestamp, pid, children, utime, stime, cpu_usage, memory, read_bytes, write_bytes, "
+                "gpu_usage, gpu_vram, gpu_utilized");
+    check_names(TRK_SCHEMA_V3, TRK_ROWS_PROCESS,
+                "timestamp, pid, children, utime, stime, cpu_usage, memory_mib, disk_read_bytes, "
+                "disk_write_bytes, gpu_usage, gpu_vram_mib, gpu_utilized");
+    check_names(TRK_SCHEMA_V1, TRK_ROWS_SYSTEM,
+                "timestamp, processes, utime, stime, cpu_usage, memory_free, memory_used, "
+                "memory_buffers, memory_cached, memory_active_anon, memory_inactive_anon, "
+                "disk_read_bytes, disk_write_bytes, disk_space_total_gb, disk_space_used_gb, "
+                "disk_space_free_gb, net_recv_bytes, net_sent_bytes, gpu_usage, gpu_vram, "
+                "gpu_utilized");
+    check_names(TRK_SCHEMA_V2, TRK_ROWS_SYSTEM,
+                "timestamp, processes, utime, stime, cpu_usage, memory_free, memory_used, "
+                "memory_buffers, memory_cached, memory_active, memory_inactive, disk_read_bytes, "
+                "disk_write_bytes, disk_space_total_gb, disk_space_used_gb, disk_space_free_gb, "
+                "net_recv_bytes, net_sent_bytes, gpu_usage, gpu_vram, gpu_utilized");
+    check_names(TRK_SCHEMA_V3, TRK_ROWS_SYSTEM,
+                "timestamp, processes, utime, stime, cpu_usage, memory_free_mib, memory_used_mib, "
+                "memory_buffers_mib, memory_cached_mib, memory_active_mib, memory_inactive_mib, "
+                "disk_read_bytes, disk_write_bytes, disk_space_total_gb, disk_space_used_gb, "
+                "disk_space_free_gb, net_recv_bytes, net_sent_bytes, gpu_usage, gpu_vram_mib, "
+                "gpu_utilized");
+    check_names(TRK_SCHEMA_V2, TRK_ROWS_BOTH,
+                "timestamp, system_processes, system_utime, system_stime, system_cpu_usage, "
+                "system_memory_free, system_memory_used, system_memory_buffers, "
+                "system_memory_cached, system_memory_active, system_memory_inactive, "
+                "system_disk_read_bytes, system_disk_write_bytes, system_disk_space_total_gb, "
+                "system_disk_space_used_gb, system_disk_space_free_gb, system_net_recv_bytes, "
+                "system_net_sent_bytes, system_gpu_usage, system_gpu_vram, system_gpu_utilized, "
+                "process_pid, process_children, process_utime, process_stime, process_cpu_usage, "
+                "process_memory, process_read_bytes, process_write_bytes, process_gpu_usage, "
+                "process_gpu_vram, process_gpu_utilized");
+}
+
+static void full_names_are_unique_and_whole(void)
+{
+    struct trk_row row;
+    row_fill(&row, 0);
+    struct trk_columns columns;
+    CHECK(trk__columns_init(&columns, TRK_SCHEMA_FULL, TRK_ROWS_BOTH, &row) == 0);
+    for (size_t i = 0; i < columns.count; i++) {
+        CHECK(strlen(columns.item[i].name) + 1 < TRK_COLUMN_NAME_SIZE);
+        for (size_t j = 0; j < i; j++)
+            CHECK(strcmp(columns.item[i].name, columns.item[j].name) != 0);
+    }
+    trk__columns_done(&columns);
+    trk__row_done(&row);
+}
+
+/* ---- golden files ---- */
+
+static void check_golden(const char *name, const char *actual)
+{
+    char golden[256];
+    snprintf(golden, sizeof golden, "%s/golden/%s", TRK_TESTS, name);
+    if (getenv("TRK_RECORD")) {
+        FILE *file = fopen(golden, "we");
+        CHECK(file && fputs(actual, file) >= 0);
+        if (file)
+            fclose(file);
+        return;
+    }
+    TRK_CLEANUP_FREE char *kept = strdup(actual);
+    CHECK_TEXT(kept, slurp(golden));
+}
+
+/* A plain row, one with a disk that came later, and one with nothing but its time. */
+static void write_series(const char *file_path, enum trk_schema schema, enum trk_rows rows)
+{
+    struct trk_writer *writer;
+    CHECK(trk__writer_open(file_path, TRK_FORMAT_AUTO, schema, rows, false, &writer, NULL) == 0);
+    put_row(writer, 0);
+    struct trk_row row;
+    row_fill(&row, 1);
+    row_add_device(&row, TRK_SCOPE_DISK, "sdb", 512);
+    row.value[TRK_M_PROC_CHILDREN] = NAN;
+    row.value[TRK_M_SYS_GPU_USAGE] = INFINITY;
+    row.value[TRK_M_SYS_CPU] = 0;
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    trk__row_done(&row);
+    row_init(&row);
+    row.value[TRK_M_TIMESTAMP] = 1741785688;
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    CHECK(trk__writer_close(writer, NULL) == 0);
+}
+
+static void output_is_as_recorded(void)
+{
+    static const char *const schemas[] = {"v1", "v2", "v3", "full"};
+    static const char *const rows[] = {"process", "system", "both"};
+    static const char *const suffixes[] = {"csv", "jsonl"};
+    for (int s = 0; s < 4; s++)
+        for (int r = 0; r < 3; r++)
+            for (int f = 0; f < 2; f++) {
+                char name[64];
+                snprintf(name, sizeof name, "%s-%s.%s", schemas[s], rows[r], suffixes[f]);
+                write_series(fresh(name), (enum trk_schema)(TRK_SCHEMA_V1 + s),
+                             (enum trk_rows)(TRK_ROWS_PROCESS + r));
+                check_golden(name, slurp(path));
+            }
+}
+
+static void the_first_readme_is_matched(void)
+{
+    struct trk_writer *writer;
+    CHECK(trk__writer_open(fresh("seed.csv"), TRK_FORMAT_CSV, TRK_SCHEMA_V1, TRK_ROWS_SYSTEM,
+                           false, &writer, NULL) == 0);
+    struct trk_row row;
+    row_fill_example(&row);
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    CHECK(trk__writer_close(writer, NULL) == 0);
+    CHECK_TEXT(
+        slurp(path),
+        "\"timestamp\",\"processes\",\"utime\",\"stime\",\"cpu_usage\",\"memory_free\","
+        "\"memory_used\",\"memory_buffers\",\"memory_cached\",\"memory_active_anon\","
+        "\"memory_inactive_anon\",\"disk_read_bytes\",\"disk_write_bytes\","
+        "\"disk_space_total_gb\",\"disk_space_used_gb\",\"disk_space_free_gb\","
+        "\"net_recv_bytes\",\"net_sent_bytes\",\"gpu_usage\",\"gpu_vram\",\"gpu_utilized\"\n"
+        "1741785685.6762981,1147955,40,31,0.7098,37828072,26322980,16,1400724,13080320,1009284,"
+        "86016,401408,5635.25,3405.81,2229.44,10382,13140,0.24,1034.0,1\n");
+}
+
+static void absent_is_empty_and_null(void)
+{
+    struct trk_row row;
+    row_init(&row);
+    row.value[TRK_M_PROC_PID] = 7;
+    struct trk_writer *writer = open_v2(fresh("absent.csv"), TRK_ROWS_PROCESS);
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    trk__writer_close(writer, NULL);
+    CHECK(strstr(slurp(path), "\n,7,,,,,,,,,,\n"));
+
+    writer = open_v2(fresh("absent.jsonl"), TRK_ROWS_PROCESS);
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    trk__writer_close(writer, NULL);
+    CHECK(strstr(slurp(path), "{\"schema\":\"v2\",\"schema_version\":1,\"timestamp\":null,"
+                              "\"pid\":7,\"children\":null,") == slurp(path));
+}
+
+static void a_header_is_there_before_the_first_row(void)
+{
+    struct trk_writer *writer = open_v2(fresh("early.csv"), TRK_ROWS_PROCESS);
+    CHECK(strncmp(slurp(path), "\"timestamp\",\"pid\"", 17) == 0);
+    CHECK(trk__writer_close(writer, NULL) == 0);
+    CHECK(trk__writer_close(NULL, NULL) == 0);
+}
+
+/* ---- opening ---- */
+
+static void check_refused(const char *file_path, bool overwrite, int code, const char *message)
+{
+    struct trk_writer *writer = (struct trk_writer *)folder;
+    struct trk_error error = {0};
+    CHECK(trk__writer_open(file_path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, TRK_ROWS_BOTH, overwrite,
+                           &writer, &error) == code);
+    CHECK((char *)writer == folder); /* untouched */
+    CHECK(error.code == code);
+    if (!strstr(error.message, message))
+        CHECK_TEXT(error.message, message);
+}
+
+static void existing_files_are_kept_unless_forced(void)
+{
+    static const char *const names[] = {"old.csv", "old.jsonl", "old.sqlite", "old.db"};
+    for (int i = 0; i < 4; i++) {
+        FILE *file = fopen(fresh(names[i]), "we");
+        fputs("precious", file);
+        fclose(file);
+        check_refused(path, false, -EEXIST,
+                      " exists; use --force to overwrite it or choose another name");
+        CHECK_TEXT(slurp(path), "precious");
+
+        struct trk_writer *writer = NULL;
+        CHECK(trk__writer_open(path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, TRK_ROWS_BOTH, true, &writer,
+                               NULL) == 0);
+        put_row(writer, 0);
+        CHECK(trk__writer_close(writer, NULL) == 0);
+        CHECK(!strstr(slurp(path), "precious"));
+        CHECK(strlen(slurp(path)) > 8);
+    }
+}
+
+static void what_can_not_be_opened_says_why(void)
+{
+    char text[160];
+    check_refused(folder, false, -EISDIR, "is a directory; name a file in it, such as");
+    check_refused(folder, true, -EISDIR, "is a directory");
+    snprintf(text, sizeof text, "%s/none/x.csv", folder);
+    check_refused(text, false, -ENOENT, "make it with mkdir -p '");
+    snprintf(text, sizeof text, "%s/none/x.sqlite", folder);
+    check_refused(text, false, -ENOENT, "make it with mkdir -p '");
+    check_refused("", false, -EINVAL, "can't open");
+    check_refused("/dev/fd/999999", false, -EBADF, "can't write to /dev/fd/999999");
+    if (geteuid() != 0)
+        check_refused("/proc/x.csv", false, -EACCES, "");
+    snprintf(text, sizeof text, "%s/dangling.csv", folder);
+    CHECK(symlink("nowhere", text) == 0);
+    check_refused(text, false, -EEXIST, "--force");
+    struct trk_writer *writer = NULL;
+    struct trk_error error;
+    CHECK(trk__writer_open("-", TRK_FORMAT_SQLITE, TRK_SCHEMA_V2, TRK_ROWS_BOTH, false, &writer,
+                           &error) == -EINVAL);
+    CHECK(strstr(error.message, "SQLite needs a file"));
+    CHECK(trk__writer_open("/dev/null", TRK_FORMAT_SQLITE, TRK_SCHEMA_V2, TRK_ROWS_BOTH, false,
+                           &writer, &error) == -EINVAL);
+    CHECK(strstr(error.message, "is no regular file"));
+}
+
+static void devices_and_pipes_need_no_force(void)
+{
+    struct trk_writer *writer = open_v2("/dev/null", TRK_ROWS_BOTH);
+    put_row(writer, 0);
+    CHECK(trk__writer_close(writer, NULL) == 0);
+
+    CHECK(mkfifo(fresh("pipe.csv"), 0600) == 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    writer = open_v2(path, TRK_ROWS_PROCESS);
+    char text[512] = "";
+    CHECK(read(reader, text, sizeof text - 1) > 0);
+    CHECK(strncmp(text, "\"timestamp\"", 11) == 0);
+    put_row(writer, 0);
+    CHECK(read(reader, text, sizeof text - 1) > 0);
+    CHECK(strncmp(text, "1741785685.676,", 15) == 0);
+    close(reader);
+    struct trk_row row;
+    row_fill(&row, 0);
+    CHECK(trk__writer_row(writer, &row, NULL) == -EPIPE);
+    trk__row_done(&row);
+    trk__writer_close(writer, NULL);
+}
+
+/* Standard output may be a file that the job writes to as well. */
+static void standard_output_is_shared_not_opened_again(void)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1"};
+    fflush(stdout);
+    int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
+    for (int i = 0; i < 3; i++) {
+        int fd = open(fresh("stdout"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        CHECK(write(fd, "job\n", 4) == 4);
+        dup2(fd, STDOUT_FILENO);
+        struct trk_writer *writer = open_v2(names[i], TRK_ROWS_PROCESS);
+        CHECK(trk__writer_close(writer, NULL) == 0);
+        CHECK(write(STDOUT_FILENO, "end\n", 4) == 4);
+        close(fd);
+        CHECK(strncmp(slurp(path), "job\n\"timestamp\"", 15) == 0);
+        CHECK(strstr(slurp(path), "\nend\n"));
+    }
+    dup2(kept, STDOUT_FILENO);
+    close(kept);
+}
+
+static void the_suffix_decides(void)
+{
+    struct trk_writer *writer = open_v2(fresh("noext"), TRK_ROWS_PROCESS);
+    trk__writer_close(writer, NULL);
+    CHECK(slurp(path)[0] == '"');
+    CHECK(trk__writer_open(fresh("named.csv"), TRK_FORMAT_JSONL, TRK_SCHEMA_V2, TRK_ROWS_BOTH,
+                           false, &writer, NULL) == 0);
+    put_row(writer, 0);
+    trk__writer_close(writer, NULL);
+    CHECK(slurp(path)[0] == '{');
+}
+
+/* ---- a full disk ---- */
+
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static unsigned count_lines(const char *text)
+{
+    unsigned count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+static void a_full_disk_leaves_whole_rows(void)
+{
+    static const char *const names[] = {"full.csv", "full.jsonl"};
+    for (int i = 0; i < 2; i++) {
+        struct trk_writer *writer = open_v2(fresh(names[i]), TRK_ROWS_BOTH);
+        put_row(writer, 0);
+        const size_t before = strlen(slurp(path));
+        struct trk_row row;
+        struct trk_error error;
+        row_fill(&row, 1);
+        limit_file_size(before + 20); /* the row begins to fit */
+        CHECK(trk__writer_row(writer, &row, &error) == -EFBIG);
+        CHECK(strstr(error.message, path) && strstr(error.message, "too large"));
+        CHECK_U64(strlen(slurp(path)), before);
+        limit_file_size(RLIM_INFINITY);
+        CHECK(trk__writer_row(writer, &row, &error) == 0);
+        trk__row_done(&row);
+        CHECK(trk__writer_close(writer, NULL) == 0);
+        CHECK_U64(count_lines(slurp(path)), i == 0 ? 3 : 2);
+        CHECK(strlen(slurp(path)) > before + 20);
+    }
+    check_refused("/dev/full", false, -ENOSPC, "can't write to /dev/full: No space left");
+    limit_file_size(10);
+    check_refused(fresh("no-header.csv"), false, -EFBIG, "can't write to");
+    limit_file_size(RLIM_INFINITY);
+    CHECK(access(path, F_OK) != 0); /* what was made is gone again */
+}
+
+/* ---- SQLite ---- */
+
+static sqlite3_int64 ask(const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    sqlite3_int64 answer = -1;
+    CHECK(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK);
+    CHECK(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        answer = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return answer;
+}
+
+static bool has_sibling(const char *suffix)
+{
+    char sibling[160];
+    snprintf(sibling, sizeof sibling, "%s%s", path, suffix);
+    return access(sibling, F_OK) == 0;
+}
+
+static void sqlite_rows_read_back(void)
+{
+    struct trk_writer *writer;
+    CHECK(trk__writer_open(fresh("rows.sqlite"), TRK_FORMAT_AUTO, TRK_SCHEMA_V1, TRK_ROWS_SYSTEM,
+                           false, &writer, NULL) == 0);
+    CHECK(ask("SELECT count(*) FROM samples") == 0);
+    struct trk_row row;
+    row_fill_example(&row);
+    row.value[TRK_M_SYS_NET_SENT_BYTES] = NAN;
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    /* A reader sees it before the writer ends. */
+    CHECK(ask("SELECT count(*) FROM samples WHERE timestamp = 1741785685.6762981 AND utime = 40 AND "
+              "cpu_usage = 0.7098 AND memory_free = 37828072 AND disk_space_total_gb = 5635.25 AND "
+              "gpu_vram = 1034.0 AND gpu_utilized = 1 AND net_sent_bytes IS NULL") == 1);
+    CHECK(ask("SELECT typeof(utime) = 'integer' AND typeof(gpu_vram) = 'real' FROM samples") == 1);
+    CHECK(ask("SELECT count(*) FROM pragma_table_info('samples')") == 21);
+    CHECK(trk__writer_close(writer, NULL) == 0);
+    CHECK(ask("SELECT count(*) FROM samples") == 1);
+    CHECK(!has_sibling("-journal") && !has_sibling("-wal") && !has_sibling("-shm"));
+}
+
+static void sqlite_full_has_devices(void)
+{
+    write_series(fresh("devices.db"), TRK_SCHEMA_FULL, TRK_ROWS_BOTH);
+    CHECK(ask("SELECT count(*) FROM samples") == 3);
+    CHECK(ask("SELECT system_disk0_read_bytes FROM samples LIMIT 1") == 4096);
+    CHECK(ask("SELECT count(*) FROM pragma_table_info('samples') WHERE name LIKE '%disk1%'") == 0);
+}
+
+static void sqlite_rows_survive_a_kill(void)
+{
+    fresh("killed.db");
+    pid_t child = fork();
+    if (child == 0) {
+        struct trk_writer *writer = open_v2(path, TRK_ROWS_BOTH);
+        for (unsigned i = 0; i < 100; i++)
+            put_row(writer, i);
+        raise(SIGKILL);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+    CHECK(ask("SELECT count(*) FROM samples") == 100);
+}
+
+static void sqlite_waits_for_a_reader_without_losing_rows(void)
+{
+    struct trk_writer *writer = open_v2(fresh("read.db"), TRK_ROWS_BOTH);
+    put_row(writer, 0);
+    put_row(writer, 1);
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    CHECK(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK);
+    CHECK(sqlite3_prepare_v2(db, "SELECT * FROM samples", -1, &statement, NULL) == SQLITE_OK);
+    CHECK(sqlite3_step(statement) == SQLITE_ROW); /* in the middle: the file stays locked */
+    put_row(writer, 2);
+    put_row(writer, 3);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    put_row(writer, 4);
+    CHECK(ask("SELECT count(*) FROM samples") == 5);
+    CHECK(trk__writer_close(writer, NULL) == 0);
+    CHECK(ask("SELECT count(*) FROM samples") == 5);
+}
+
+static void sqlite_on_a_full_disk_stays_valid(void)
+{
+    struct trk_writer *writer = open_v2(fresh("small.db"), TRK_ROWS_BOTH);
+    put_row(writer, 0);
+    limit_file_size(16384);
+    struct trk_error error;
+    struct trk_row row;
+    row_fill(&row, 1);
+    int code = 0, rows = 1;
+    for (; rows < 1000 && code == 0; rows++)
+        code = trk__writer_row(writer, &row, &error);
+    rows--; /* the last one failed */
+    CHECK(code == -EFBIG);
+    CHECK(strstr(error.message, path) && strstr(error.message, "too large"));
+    CHECK(ask("SELECT count(*) FROM samples") == rows);
+    limit_file_size(RLIM_INFINITY);
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    trk__row_done(&row);
+    CHECK(trk__writer_close(writer, NULL) == 0);
+    CHECK(ask("SELECT count(*) FROM samples") == rows + 1);
+    CHECK(ask("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'") == 1);
+}
+
+static void sqlite_has_a_clear_word_for_too_many_columns(void)
+{
+    struct trk_writer *writer;
+    struct trk_error error;
+    struct trk_row row;
+    row_fill(&row, 0);
+    for (int i = 0; i < 1000; i++)
+        row_add_device(&row, TRK_SCOPE_CORE, "cpu", 1);
+    CHECK(trk__writer_open(fresh("wide.db"), TRK_FORMAT_AUTO, TRK_SCHEMA_FULL, TRK_ROWS_BOTH, false,
+                           &writer, NULL) == 0);
+    CHECK(trk__writer_row(writer, &row, &error) == -E2BIG);
+    CHECK(strstr(error.message, "use -f jsonl"));
+    CHECK(trk__writer_close(writer, NULL) == 0);
+    trk__row_done(&row);
+}
+
+static void force_removes_what_belongs_to_the_old_database(void)
+{
+    fresh("stale.db");
+    static const char *const suffixes[] = {"", "-journal", "-wal", "-shm"};
+    for (int i = 0; i < 4; i++) {
+        char name[160];
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        FILE *file = fopen(name, "we");
+        fputs("stale", file);
+        fclose(file);
+    }
+    struct trk_writer *writer;
+    CHECK(trk__writer_open(path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, TRK_ROWS_BOTH, true, &writer,
+                           NULL) == 0);
+    put_row(writer, 0);
+    CHECK(!has_sibling("-wal") && !has_sibling("-shm"));
+    CHECK(trk__writer_close(writer, NULL) == 0);
+    CHECK(!has_sibling("-journal"));
+    CHECK(ask("SELECT count(*) FROM samples") == 1);
+}
+
+static void remove_folder(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    CHECK(system(command) == 0);
+}
+
+int main(void)
+{
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.40s/trk-write-XXXXXX", temporary ? temporary : "/tmp");
+    if (!mkdtemp(folder))
+        return 1;
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    RUN(columns_are_those_of_the_contract);
+    RUN(full_names_are_unique_and_whole);
+    RUN(output_is_as_recorded);
+    RUN(the_first_readme_is_matched);
+    RUN(absent_is_empty_and_null);
+    RUN(a_header_is_there_before_the_first_row);
+    RUN(existing_files_are_kept_unless_forced);
+    RUN(what_can_not_be_opened_says_why);
+    RUN(devices_and_pipes_need_no_force);
+    RUN(standard_output_is_shared_not_opened_again);
+    RUN(the_suffix_decides);
+    RUN(a_full_disk_leaves_whole_rows);
+    RUN(sqlite_rows_read_back);
+    RUN(sqlite_full_has_devices);
+    RUN(sqlite_rows_survive_a_kill);
+    RUN(sqlite_waits_for_a_reader_without_losing_rows);
+    RUN(sqlite_on_a_full_disk_stays_valid);
+    RUN(sqlite_has_a_clear_word_for_too_many_columns);
+    RUN(force_removes_what_belongs_to_the_old_database);
+    remove_folder();
+    return check_done("write");
+}
