@@ -1,0 +1,71 @@
+#include "cli.h"
+#include "signals.h"
+#include "spawn.h"
+#include "summary.h"
+#include "supervise.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* A command that can't be run leaves no empty output file behind, so that the corrected line does not meet
+ * "exists already". */
+static int give_up(const struct cli_options *options, trk_session *session, bool output_is_new,
+                   int code)
+{
+    trk_session_free(session);
+    if (output_is_new)
+        unlink(options->session.output_path);
+    return cli_spawn_explain(options->command[0], code);
+}
+
+static bool output_will_be_new(const struct cli_options *options)
+{
+    const char *path = options->session.output_path;
+    return path && strcmp(path, "-") != 0 && access(path, F_OK) < 0 && errno == ENOENT;
+}
+
+static int supervise_and_tell(const struct cli_options *options, trk_session *session, pid_t pid,
+                              const struct cli_signals *signals)
+{
+    struct cli_ending ending;
+    cli_supervise(session, pid, options, signals, &ending);
+    cli_live_clear();
+    if (ending.measured) {
+        if (!options->quiet)
+            cli_summary_print(session, options);
+        cli_summary_save(session, options);
+    }
+    trk_session_free(session);
+    return cli_supervise_exit(&ending);
+}
+
+int cli_cmd_run(const struct cli_options *options)
+{
+    cli_spawn_guard_standard_fds();
+    int code = cli_summary_check(options);
+    if (code)
+        return code;
+    struct cli_signals signals;
+    code = cli_signals_take(cli_supervise_signals, cli_supervise_signal_count, &signals);
+    if (code < 0)
+        return cli_fail("signals can't be watched: %s", strerror(-code));
+
+    struct trk_options session_options = options->session;
+    session_options.reap_children = true;
+    session_options.signal_fd = signals.fd;
+    bool output_is_new = output_will_be_new(options);
+    trk_session *session;
+    struct trk_error error = {0};
+    if (trk_session_new(&session_options, &session, &error) < 0)
+        return cli_fail("%s", error.message);
+
+    /* Processes that outlive their parents become our children: what they used is in their wait4 record. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid_t pid;
+    code = cli_spawn(options->command, &signals, &pid);
+    if (code < 0)
+        return give_up(options, session, output_is_new, code);
+    return supervise_and_tell(options, session, pid, &signals);
+}

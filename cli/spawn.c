@@ -1,0 +1,108 @@
+#include "spawn.h"
+
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void cli_spawn_guard_standard_fds(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        /* The lowest free number is taken, and all below this one are in use. */
+        int stand_in = open("/", O_PATH | O_CLOEXEC);
+        if (stand_in < 0)
+            return;
+    }
+}
+
+/* Runs in the child, in the parent's memory: nothing here may change what the parent relies on but `failure`.
+ * Signals have no handlers in this program, so none can run here either. */
+static _Noreturn void become_job(char *const command[], const struct cli_signals *signals,
+                                 volatile int *failure)
+{
+    cli_signals_restore_in_child(signals);
+    execvp(command[0], command);
+    *failure = errno;
+    _exit(CLI_EXIT_NOT_FOUND);
+}
+
+/* vfork, because the cost of fork grows with our memory and because a failed exec is then known at once,
+ * without a pipe: the parent sleeps until the child has another program or is gone. */
+int cli_spawn(char *const command[], const struct cli_signals *signals, pid_t *ret_pid)
+{
+    volatile int failure = 0;
+    pid_t pid = vfork();
+    if (pid == 0)
+        become_job(command, signals, &failure);
+    if (pid < 0)
+        return -errno;
+    if (failure) {
+        waitpid(pid, NULL, 0);
+        return -failure;
+    }
+    *ret_pid = pid;
+    return 0;
+}
+
+/* The first file called `name` along PATH, be it executable or not. */
+static bool find_in_path(const char *name, char ret_path[PATH_MAX])
+{
+    const char *path = getenv("PATH");
+    for (const char *at = path ? path : "/bin:/usr/bin"; at; at = strchr(at, ':')) {
+        at += *at == ':';
+        int folder_len = (int)strcspn(at, ":");
+        int len =
+            snprintf(ret_path, PATH_MAX, "%.*s%s%s", folder_len, at, folder_len ? "/" : "", name);
+        if (len < PATH_MAX && faccessat(AT_FDCWD, ret_path, F_OK, AT_EACCESS) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool find_command(const char *name, char ret_path[PATH_MAX])
+{
+    if (!*name)
+        return false;
+    if (!strchr(name, '/'))
+        return find_in_path(name, ret_path);
+    int len = snprintf(ret_path, PATH_MAX, "%s", name);
+    return len < PATH_MAX && access(ret_path, F_OK) == 0;
+}
+
+static const char *reason_of(const char *path, int code)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return "it is a directory";
+    if (code == -ENOENT)
+        return "the interpreter or loader that it names does not exist";
+    if (code == -EACCES && stat(path, &status) == 0 && !(status.st_mode & 0111))
+        return "it is not executable; chmod +x makes it so";
+    return strerror(-code);
+}
+
+int cli_spawn_explain(const char *name, int code)
+{
+    char path[PATH_MAX];
+    bool could_be_anywhere = code != -ENOENT && code != -EACCES && code != -ENOTDIR;
+    if (find_command(name, path)) {
+        cli_fail("cannot run %s: %s", path, reason_of(path, code));
+        return CLI_EXIT_CANNOT_EXEC;
+    }
+    if (could_be_anywhere) { /* no memory, too many processes, arguments too long */
+        cli_fail("cannot run %s: %s", name, strerror(-code));
+        return CLI_EXIT_CANNOT_EXEC;
+    }
+    cli_fail("%s: %s", name, strchr(name, '/') ? strerror(-code) : "command not found");
+    return CLI_EXIT_NOT_FOUND;
+}
