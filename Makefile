@@ -7,7 +7,7 @@ BUILD := build
 # MAKEFLAGS would hand ninja and the tests a job server that they do not speak.
 unexport MAKEFLAGS MAKELEVEL
 
-.PHONY: all demo test bench install docs format check-style clean help
+.PHONY: all demo test bench install docs format check-style lint clean help
 .DEFAULT_GOAL := all
 
 all: ## build build/resource-tracker
@@ -38,6 +38,9 @@ format: ## lay out the C sources as .clang-format says
 
 check-style: ## layout, include directions, sizes, stray marks
 	@tools/check_all
+
+lint: all ## clang-tidy over the library and the command (slow)
+	@run-clang-tidy -quiet -p $(BUILD) '/(src|cli)/.*\.c$$' 2>/dev/null | grep -E 'warning:|error:' | sort -u
 
 clean: ## remove what was built
 	rm -rf build build-logs build-asan build-fuzz build-fault build-bench
