@@ -24,7 +24,7 @@ test: ## run every test; the last line says how many passed and failed
 bench: ## measure against the kernel's floor and the other trackers; writes docs/benchmarks.md
 	@tools/bootstrap build bench
 	@tools/build build-bench -Dbuildtype=release -Dtests=false -Dbench=true
-	@bench/run build-bench
+	@bench/run --build build-bench
 
 install: all ## install below $(DESTDIR)$(PREFIX)
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
