@@ -21,7 +21,7 @@ static void keep_alone(struct trk__mem_process *process)
     process->common_kb = process->anon_share_kb = 0;
     process->anon_correction = 1;
     process->anon_doubt_kb = 0;
-    process->excess_kb = process->booked_kb = process->freed_kb = 0;
+    process->excess_kb = process->booked_kb = process->freed_kb = process->first_excess_kb = 0;
     process->anon_pss_kb = process->anon_kb;
 }
 

@@ -1,5 +1,6 @@
 /* Files and shared memory of the processes of one command. */
 #include "memory/model_state.h"
+#include "memory/pool_share.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +12,10 @@
 /* A read of a few MB is mostly libraries shared with the outside, and what is mapped later is the job's own;
  * a read of more shows how the job's own files are shared. */
 #define READ_IS_LIBRARIES_KB 16384.0
+
+#define POOL_READ_MIN_KB 8192.0
+#define POOL_NESTED_RATIO 1.05
+#define POOL_MAX_RATIO 64.0
 
 #define DOUBT_LOW_FIRST 0.25
 #define DOUBT_HIGH_FIRST 0.5
@@ -40,6 +45,15 @@ const struct trk__mem_file_truth *trk__mem_file_recall(const trk_mem_model *mode
     return place->truth.known && place->key == command_key ? &place->truth : NULL;
 }
 
+static void divide_pool(struct trk__mem_group *group)
+{
+    if (group->pool_kb > 0 && group->count > 1 &&
+        group->pool_kb > group->holders[group->count - 1].held_kb)
+        trk__pool_share(group->holders, group->count, group->pool_kb);
+    else
+        trk__nested_share(group->holders, group->count);
+}
+
 static double expected_unread_kb(const struct trk__mem_process *process, double share_kb)
 {
     if (process->file_kb <= 0)
@@ -57,13 +71,13 @@ static double expected_kb(const struct trk__mem_file_truth *truth, double share_
     return truth->pss_kb + growth_ratio * (share_kb - truth->share_kb);
 }
 
-static void take_share(struct trk__mem_process *process, double share_kb)
+static void take_share(struct trk__mem_process *process, double share_kb, bool pooled)
 {
     const struct trk__mem_file_truth *truth = &process->file_truth;
     process->file_share_kb = share_kb;
     double pss_kb, low_kb, high_kb;
     if (truth->known) {
-        pss_kb = expected_kb(truth, share_kb);
+        pss_kb = pooled == truth->pooled ? expected_kb(truth, share_kb) : share_kb;
         double doubt_kb = DOUBT_OF_CHANGE * fabs(share_kb - truth->share_kb) +
                           (truth->own ? truth->error_ratio : DOUBT_OF_LIKE) * pss_kb;
         low_kb = high_kb = doubt_kb;
@@ -77,14 +91,38 @@ static void take_share(struct trk__mem_process *process, double share_kb)
     process->file_high_kb = trk__min(process->file_pss_kb + high_kb, process->file_kb);
 }
 
+/* A read of more than libraries tells whether the holders hold the same pages, each a part of the next one's,
+ * or pick them from something larger. */
+void trk__mem_command_learn_pool(trk_mem_model *model, uint32_t command, uint32_t slot, double pss_kb)
+{
+    struct trk__mem_group *group = &model->commands.items[command];
+    if (group->count < 2 || model->processes[slot].file_kb < POOL_READ_MIN_KB)
+        return;
+    size_t index = 0;
+    while (index < group->count && group->holders[index].slot != slot)
+        index++;
+    if (index == group->count)
+        return;
+    double largest_kb = group->holders[group->count - 1].held_kb;
+    trk__nested_share(group->holders, group->count);
+    bool nested = pss_kb <= POOL_NESTED_RATIO * group->holders[index].share_kb;
+    double pool_kb = nested ? largest_kb : trk__pool_fit(group->holders, group->count, index, pss_kb);
+    pool_kb = trk__min(pool_kb, POOL_MAX_RATIO * largest_kb);
+    if (group->pool_kb > 0)
+        pool_kb = sqrt(pool_kb * trk__max(group->pool_kb, largest_kb));
+    group->pool_kb = pool_kb > POOL_NESTED_RATIO * largest_kb ? pool_kb : 0;
+    divide_pool(group);
+}
+
 void trk__mem_command_recompute(trk_mem_model *model, uint32_t command)
 {
     struct trk__mem_group *group = &model->commands.items[command];
     trk__mem_group_divide(group, model, file_of);
+    divide_pool(group);
     double sum_kb = 0, low_kb = 0, high_kb = 0, estimated_kb = 0;
     for (uint32_t i = 0; i < group->count; i++) {
         struct trk__mem_process *process = &model->processes[group->holders[i].slot];
-        take_share(process, group->holders[i].share_kb);
+        take_share(process, group->holders[i].share_kb, group->pool_kb > 0);
         sum_kb += process->file_pss_kb;
         low_kb += process->file_low_kb;
         high_kb += process->file_high_kb;

@@ -3,13 +3,23 @@
 
 #include <string.h>
 
-/* A file fault maps up to 16 pages around it; 12 is what they brought on average. */
-#define FILE_KB_PER_FAULT_KB 12.0
+/* A file fault maps up to 16 pages around it. The libraries of a new child were nearly all there; what is mapped
+ * later often comes page by page. */
+#define FILE_PAGES_PER_FAULT 15.0
+#define FILE_PAGES_PER_FAULT_LATER 1.0
+
+/* A child that grew by this part of its unexplained faults between its fork and the tick that found it allocates
+ * and frees; the faults of the others are copies nearly all. */
+#define CHILD_GROWTH_OF_CHURN 0.25
 
 /* Doubts, as parts of what changed. Measured on recorded traces; see docs/memory.md. */
 #define DOUBT_OF_FREED 0.25
 #define DOUBT_OF_FORK_FAULTS 0.5
 #define DOUBT_OF_FORK 0.01
+#define DOUBT_OF_FILE_FAULTS 0.05
+#define CHILD_RATIO_CHURN 0.3
+#define CHILD_SPREAD_CHURN 0.5
+#define CHILD_SPREAD 0.15
 
 uint64_t trk__mem_command_key(const char comm[16])
 {
@@ -50,7 +60,7 @@ static void set_all_own(struct trk__mem_process *process)
     process->common_kb = 0;
     process->anon_correction = 1;
     process->anon_doubt_kb = 0;
-    process->excess_kb = process->booked_kb = process->freed_kb = 0;
+    process->excess_kb = process->booked_kb = process->freed_kb = process->first_excess_kb = 0;
 }
 
 /* Keys of families of one's own are odd numbers; a startstack is aligned. */
@@ -120,24 +130,42 @@ static struct trk__mem_process *relative_of(trk_mem_model *model, uint32_t slot,
     return best;
 }
 
-/* Faults that are not explained by growth nor by files: page copies, or freed pages taken again. */
+/* Faults that neither growth nor files explain: page copies, or freed pages taken again. Pages of a file come
+ * many to a fault where the file was cached, and one to a fault where they are new or far apart. */
 static double excess_faults_kb(const struct trk__mem_process *process, double faults_kb,
-                               double anon_growth_kb, double file_growth_kb)
+                               double anon_growth_kb, double file_growth_kb, double file_per_fault)
 {
-    double excess_kb = faults_kb - trk__max(anon_growth_kb, 0) -
-                       trk__max(file_growth_kb, 0) / FILE_KB_PER_FAULT_KB;
-    return trk__clamp(excess_kb, 0, process->common_kb);
+    double unexplained_kb = faults_kb - trk__max(anon_growth_kb, 0);
+    double file_kb = trk__max(file_growth_kb, 0);
+    return trk__clamp(unexplained_kb - file_kb / file_per_fault, 0, process->common_kb);
+}
+
+static void move_to_own(struct trk__mem_process *process, double copied_kb)
+{
+    copied_kb = trk__min(copied_kb, process->common_kb);
+    process->own_kb += copied_kb;
+    process->common_kb -= copied_kb;
 }
 
 static void book_copies(trk_mem_model *model, struct trk__mem_process *process, double excess_kb)
 {
     const struct trk__mem_group *family = &model->families.items[process->family];
-    double copied_kb = trk__min(excess_kb * trk__mem_copy_ratio(family, process), process->common_kb);
-    process->own_kb += copied_kb;
-    process->common_kb -= copied_kb;
+    double copied_kb = excess_kb * trk__mem_copy_ratio(family, process);
+    move_to_own(process, copied_kb);
     process->excess_kb += excess_kb;
     process->booked_kb += copied_kb;
     process->anon_doubt_kb += excess_kb * trk__mem_copy_spread(family);
+}
+
+/* Faults between the fork and the first sight. They teach nothing about the family's later faults. */
+static void book_first_faults(trk_mem_model *model, struct trk__mem_process *child)
+{
+    double faults_kb = (double)child->last.minflt * model->options.page_kb;
+    double excess_kb = excess_faults_kb(child, faults_kb, child->own_kb, child->file_kb, FILE_PAGES_PER_FAULT);
+    bool churns = child->own_kb > CHILD_GROWTH_OF_CHURN * excess_kb;
+    move_to_own(child, excess_kb * (churns ? CHILD_RATIO_CHURN : 1));
+    child->first_excess_kb = excess_kb;
+    child->anon_doubt_kb += excess_kb * (churns ? CHILD_SPREAD_CHURN : CHILD_SPREAD);
 }
 
 /* All that parent and child have in common right after the fork is shared by them. */
@@ -151,8 +179,7 @@ static void fork_from(trk_mem_model *model, struct trk__mem_process *child,
     child->own_kb = child->anon_kb - shared_kb;
     child->anon_correction = parent->anon_correction;
     child->anon_doubt_kb = DOUBT_OF_FORK * shared_kb;
-    double faults_kb = (double)child->last.minflt * model->options.page_kb;
-    book_copies(model, child, excess_faults_kb(child, faults_kb, child->own_kb, child->file_kb));
+    book_first_faults(model, child);
 }
 
 int trk__mem_process_admit(trk_mem_model *model, uint32_t slot)
@@ -223,8 +250,12 @@ void trk__mem_process_update(trk_mem_model *model, uint32_t slot)
         process->own_kb += growth_kb;
     else
         shrink(process, -growth_kb);
+    double file_growth_kb = process->file_kb - file_before_kb;
     double excess_kb = excess_faults_kb(process, (double)faults * model->options.page_kb, growth_kb,
-                                        process->file_kb - file_before_kb);
+                                        file_growth_kb, FILE_PAGES_PER_FAULT_LATER);
+    double hidden_kb = trk__min((double)faults * model->options.page_kb - growth_kb, file_growth_kb);
+    if (hidden_kb > 0)
+        process->anon_doubt_kb += trk__min(DOUBT_OF_FILE_FAULTS * hidden_kb, process->common_kb);
     if (process->forked_now)
         process->anon_doubt_kb += DOUBT_OF_FORK_FAULTS * excess_kb;
     else if (excess_kb > 0)

@@ -35,6 +35,7 @@ struct trk__mem_process {
     struct trk__mem_file_truth {
         bool known;      /* from a read of this process or of its like */
         bool own;        /* of this process */
+        bool pooled;     /* share_kb is of a pool, not nested */
         double share_kb; /* nested share at that read */
         double file_kb;
         double pss_kb;
@@ -44,6 +45,7 @@ struct trk__mem_process {
     /* Faults since the last read that neither growth nor files explain, what of them was booked as copies, and
      * what was freed: a freed page faults again without being a copy. */
     double excess_kb, booked_kb, freed_kb;
+    double first_excess_kb; /* before the first sight, while unread */
 };
 
 /* Processes that hold memory together: a family by startstack or the processes of one command. */
@@ -53,8 +55,10 @@ struct trk__mem_group {
     struct trk__mem_holder *holders;
     uint32_t count, capacity;
     double pss_kb, low_kb, high_kb, estimated_kb;
-    /* Families: the share of excess faults that are copies, and how much evidence there is for it. */
-    double copy_ratio, copy_evidence_kb;
+    /* Families: excess faults that reads have judged, and how many of them were copies. */
+    double judged_kb, judged_copies_kb;
+    /* Commands: the size of what the members pick from, 0 while each seems to hold a part of the next. */
+    double pool_kb;
 };
 
 struct trk__mem_groups {
@@ -143,6 +147,7 @@ uint64_t trk__mem_command_key(const char comm[16]);
 /* family.c and file_part.c: from holders to kB. */
 void trk__mem_family_recompute(trk_mem_model *model, uint32_t family);
 void trk__mem_command_recompute(trk_mem_model *model, uint32_t command);
+void trk__mem_command_learn_pool(trk_mem_model *model, uint32_t command, uint32_t slot, double pss_kb);
 void trk__mem_file_remember(trk_mem_model *model, uint64_t command_key,
                             const struct trk__mem_file_truth *truth);
 const struct trk__mem_file_truth *trk__mem_file_recall(const trk_mem_model *model,

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #define EVIDENCE_MIN_KB 2048.0
-#define EVIDENCE_MAX_KB 262144.0
+#define EVIDENCE_MAX_KB 65536.0
 
 /* Pages of a sample come in blocks of neighbours, which are alike: this many count as one. */
 #define PAGES_ALIKE 8.0
@@ -19,28 +19,29 @@ struct reading {
     double file_error_ratio;
 };
 
-/* What was predicted against what is: how many of the excess faults were copies. */
-static void learn_copy_ratio(struct trk__mem_group *family, const struct trk__mem_process *process,
-                             double own_kb)
+/* What was predicted against what is: how many of the excess faults were copies. Old evidence fades, since a
+ * program has phases. */
+static void judge_copies(struct trk__mem_group *family, struct trk__mem_process *process, double own_kb)
 {
-    if (process->excess_kb < EVIDENCE_MIN_KB)
-        return;
-    double copied_kb = process->booked_kb + own_kb - process->own_kb;
-    double ratio = trk__clamp(copied_kb / process->excess_kb, 0, 1);
-    double weight_kb = family->copy_evidence_kb + process->excess_kb;
-    family->copy_ratio =
-        (family->copy_ratio * family->copy_evidence_kb + ratio * process->excess_kb) / weight_kb;
-    family->copy_evidence_kb = trk__min(weight_kb, EVIDENCE_MAX_KB);
+    bool blurred = process->first_excess_kb > process->excess_kb;
+    if (process->excess_kb >= EVIDENCE_MIN_KB && !blurred) {
+        double copies_kb = process->booked_kb + own_kb - process->own_kb;
+        family->judged_kb += process->excess_kb;
+        family->judged_copies_kb += trk__clamp(copies_kb, 0, process->excess_kb);
+        double fade = trk__min(1, EVIDENCE_MAX_KB / family->judged_kb);
+        family->judged_kb *= fade;
+        family->judged_copies_kb *= fade;
+    }
+    process->excess_kb = process->booked_kb = process->freed_kb = process->first_excess_kb = 0;
 }
 
 static void learn_anon(trk_mem_model *model, struct trk__mem_process *process,
                        const struct reading *reading)
 {
     struct trk__mem_group *family = &model->families.items[process->family];
-    learn_copy_ratio(family, process, reading->own_kb);
+    judge_copies(family, process, reading->own_kb);
     process->own_kb = reading->own_kb;
     process->common_kb = process->anon_kb - reading->own_kb;
-    process->excess_kb = process->booked_kb = process->freed_kb = 0;
     /* The share of the new common part is needed for the correction on it. */
     trk__mem_family_recompute(model, process->family);
     if (process->anon_share_kb > 0)
@@ -58,10 +59,17 @@ static void learn_file(trk_mem_model *model, struct trk__mem_process *process,
                        const struct reading *reading)
 {
     struct trk__mem_group *command = &model->commands.items[process->command];
+    uint32_t slot = trk__mem_slot_of(model, process);
+    trk__mem_command_learn_pool(model, process->command, slot, reading->file_pss_kb);
+    double share_kb = process->file_share_kb;
+    for (uint32_t i = 0; i < command->count; i++)
+        if (command->holders[i].slot == slot)
+            share_kb = command->holders[i].share_kb;
     struct trk__mem_file_truth truth = {
         .known = true,
         .own = true,
-        .share_kb = process->file_share_kb,
+        .pooled = command->pool_kb > 0,
+        .share_kb = share_kb,
         .file_kb = process->file_kb,
         .pss_kb = reading->file_pss_kb,
         .error_ratio = reading->file_error_ratio,

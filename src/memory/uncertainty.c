@@ -1,25 +1,28 @@
 #include "memory/model_state.h"
 
-/* Before a family's own ratio is learned most excess faults are copies, unless much was freed: a program
- * that frees and allocates faults without copying. */
-#define COPY_RATIO_FIRST 0.9
+/* Before reads have judged a family's faults most of them are copies, unless much was freed: a program that frees
+ * and allocates faults without copying. The guess weighs as much as this many judged faults. */
+#define COPY_RATIO_FIRST 0.95
 #define COPY_RATIO_CHURN 0.3
 #define CHURN_FREED_RATIO 0.25
+#define COPY_GUESS_WEIGHT_KB 16384.0
 
-#define COPY_SPREAD_FIRST 0.4
-#define COPY_SPREAD_LEARNED 0.15
-#define COPY_EVIDENCE_ENOUGH_KB 2048.0
+/* How far the ratio may be off: what remains however much was judged, and what a guess adds. */
+#define COPY_SPREAD_LEAST 0.15
+#define COPY_SPREAD_GUESS 0.25
 
 double trk__mem_copy_ratio(const struct trk__mem_group *family, const struct trk__mem_process *process)
 {
-    if (family->copy_evidence_kb >= COPY_EVIDENCE_ENOUGH_KB)
-        return family->copy_ratio;
-    return process->freed_kb > CHURN_FREED_RATIO * process->anon_kb ? COPY_RATIO_CHURN : COPY_RATIO_FIRST;
+    bool churns = process->freed_kb > CHURN_FREED_RATIO * process->anon_kb;
+    double guess = churns ? COPY_RATIO_CHURN : COPY_RATIO_FIRST;
+    return (guess * COPY_GUESS_WEIGHT_KB + family->judged_copies_kb) /
+           (COPY_GUESS_WEIGHT_KB + family->judged_kb);
 }
 
 double trk__mem_copy_spread(const struct trk__mem_group *family)
 {
-    return family->copy_evidence_kb >= COPY_EVIDENCE_ENOUGH_KB ? COPY_SPREAD_LEARNED : COPY_SPREAD_FIRST;
+    return COPY_SPREAD_LEAST +
+           COPY_SPREAD_GUESS * COPY_GUESS_WEIGHT_KB / (COPY_GUESS_WEIGHT_KB + family->judged_kb);
 }
 
 double trk__mem_doubt_of_process(const trk_mem_model *model, const struct trk__mem_process *process)
