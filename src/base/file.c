@@ -89,6 +89,24 @@ int trk__kept_file_read(struct trk_kept_file *file, struct trk_buffer *buffer)
     }
 }
 
+int trk__kept_file_read_small(struct trk_kept_file *file, char *data, size_t size)
+{
+    bool fresh = file->fd < 0;
+    for (;;) {
+        if (file->fd < 0)
+            file->fd = openat(file->dir_fd, file->path, O_RDONLY | O_CLOEXEC);
+        if (file->fd < 0)
+            return -errno;
+        int len = trk__file_read_small(file->fd, data, size);
+        if (len >= 0)
+            return len;
+        trk__kept_file_close(file);
+        if (fresh)
+            return len;
+        fresh = true;
+    }
+}
+
 int trk__file_write_all(int fd, const char *data, size_t len)
 {
     while (len) {

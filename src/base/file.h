@@ -36,6 +36,10 @@ void trk__kept_file_close(struct trk_kept_file *file);
 /* Reads the whole file as it is now. A descriptor that went stale is opened again once. */
 int trk__kept_file_read(struct trk_kept_file *file, struct trk_buffer *buffer);
 
+/* The same into `data` of `size` bytes, NUL-terminated, with one call: for files known to be small.
+ * Returns the length or a negative code. */
+int trk__kept_file_read_small(struct trk_kept_file *file, char *data, size_t size);
+
 /* Writes all of it, through partial writes and interruptions. */
 int trk__file_write_all(int fd, const char *data, size_t len);
 
