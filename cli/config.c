@@ -116,8 +116,8 @@ static int refuse_key(const char *key, struct cli_toml_error *error)
         if (cli_option_table[i].sources == CLI_SOURCES_ANYWHERE)
             cli_nearest_offer(&nearest, cli_option_table[i].long_name);
     if (nearest.best)
-        snprintf(error->message, sizeof error->message, "unknown key '%.60s'; did you mean '%s'?", key,
-                 nearest.best);
+        snprintf(error->message, sizeof error->message, "unknown key '%.60s'; did you mean '%s'?",
+                 key, nearest.best);
     else
         snprintf(error->message, sizeof error->message,
                  "unknown key '%.60s'; keys are the long names of the options without dashes", key);
@@ -131,10 +131,12 @@ static const char *wrong_kind(const struct cli_option *option, enum cli_toml_kin
     case CLI_TYPE_FLAG:
         return kind == CLI_TOML_BOOLEAN ? NULL : "true or false, without quotes";
     case CLI_TYPE_SECONDS:
-        return kind == CLI_TOML_NUMBER || kind == CLI_TOML_STRING ? NULL : "a number, or text like \"5m\"";
-    case CLI_TYPE_RATIO:
         return kind == CLI_TOML_NUMBER || kind == CLI_TOML_STRING ? NULL
-                                                                 : "a number, or text like \"0.1%\"";
+                                                                  : "a number, or text like \"5m\"";
+    case CLI_TYPE_RATIO:
+        return kind == CLI_TOML_NUMBER || kind == CLI_TOML_STRING
+                   ? NULL
+                   : "a number, or text like \"0.1%\"";
     case CLI_TYPE_CHOICE:
     case CLI_TYPE_PATH:
     case CLI_TYPE_TEXT:
@@ -151,14 +153,16 @@ static int find_key(struct reading *reading, const struct cli_toml_item *item,
     if (!option || option->sources != CLI_SOURCES_ANYWHERE)
         return refuse_key(item->key, error);
     if (reading->table != TABLE_TOP && !(option->commands & (1u << reading->table))) {
-        snprintf(error->message, sizeof error->message, "'%s' has no option '%s'; see "
+        snprintf(error->message, sizeof error->message,
+                 "'%s' has no option '%s'; see "
                  "resource-tracker %s --help",
                  item->table, item->key, item->table);
         return -EINVAL;
     }
     bool *seen = &reading->key_seen[reading->table][option - cli_option_table];
     if (*seen) {
-        snprintf(error->message, sizeof error->message, "'%s' stands here a second time", item->key);
+        snprintf(error->message, sizeof error->message, "'%s' stands here a second time",
+                 item->key);
         return -EINVAL;
     }
     *seen = true;

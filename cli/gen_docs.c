@@ -113,7 +113,8 @@ static void print_man_line(const char *line)
     else if (strcmp(line, "@VARIABLES@\n") == 0)
         print_man_variables();
     else if (strcmp(line, "@TITLE@\n") == 0)
-        printf(".TH RESOURCE\\-TRACKER 1 \"\" \"resource\\-tracker %s\" \"User Commands\"\n", TRK_VERSION);
+        printf(".TH RESOURCE\\-TRACKER 1 \"\" \"resource\\-tracker %s\" \"User Commands\"\n",
+               TRK_VERSION);
     else
         fputs(line, stdout);
 }
@@ -190,7 +191,8 @@ static void print_bash_functions(void)
     fputs("# Adds what compgen makes of the words, one reply a line.\n"
           "_resource_tracker_offer()\n{\n"
           "    local reply\n"
-          "    while IFS= read -r reply; do COMPREPLY+=(\"$reply\"); done < <(compgen \"$@\" -- \"$cur\")\n"
+          "    while IFS= read -r reply; do COMPREPLY+=(\"$reply\"); done < <(compgen \"$@\" -- "
+          "\"$cur\")\n"
           "}\n\n"
           "# Completes the value of option $1.\n"
           "_resource_tracker_value()\n{\n    case $1 in\n",
@@ -211,7 +213,7 @@ static void print_bash_scan(void)
           stdout);
     print_bash_with_value();
     fputs(")\n"
-          "            ((i++)) # --option=value comes in three words\n"
+          "            ((i++)) # name=value comes as three words\n"
           "            [[ ${COMP_WORDS[i]} == = ]] && ((i++)) ;;\n"
           "        -*) ;;\n        ",
           stdout);
@@ -236,9 +238,10 @@ static void print_bash_options(void)
 
 static void print_bash_main(void)
 {
-    fputs("_resource_tracker()\n{\n"
-          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run i\n",
-          stdout);
+    fputs(
+        "_resource_tracker()\n{\n"
+        "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run i\n",
+        stdout);
     print_bash_scan();
     fputs("    if ((i > COMP_CWORD)); then\n"
           "        [[ $cur == = ]] && cur=\n"

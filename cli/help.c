@@ -20,7 +20,8 @@ static const struct example examples[] = {
     {CLI_COMMAND_ATTACH, "resource-tracker attach -i 0.1 -o use.jsonl 1234",
      "ten rows a second, in a file"},
     {CLI_COMMAND_SYSTEM, "resource-tracker system", "rows of the whole machine"},
-    {CLI_COMMAND_SYSTEM, "resource-tracker system -i 60 -o machine.sqlite", "one row a minute, in a file"},
+    {CLI_COMMAND_SYSTEM, "resource-tracker system -i 60 -o machine.sqlite",
+     "one row a minute, in a file"},
 };
 
 static void print_synopsis(enum cli_command_id id, const char *label, FILE *out)
@@ -83,8 +84,8 @@ static void print_option(const struct cli_option *option, FILE *out)
 {
     char text[TEXT_SIZE];
     describe(option, text);
-    int column = option->short_name ? fprintf(out, "  -%c, ", option->short_name)
-                                    : fprintf(out, "      ");
+    int column =
+        option->short_name ? fprintf(out, "  -%c, ", option->short_name) : fprintf(out, "      ");
     column += fprintf(out, "--%s", option->long_name);
     if (option->argument)
         column += fprintf(out, " %s", option->argument);

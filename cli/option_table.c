@@ -6,10 +6,11 @@
 #include <string.h>
 
 const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
-    [CLI_COMMAND_RUN] = {"run", "COMMAND [ARGUMENT...]", "run a command untouched and tell at its end what it used",
-                         TRK_ROWS_BOTH, NULL},
-    [CLI_COMMAND_ATTACH] = {"attach", "PID", "track a process that runs already",
-                            TRK_ROWS_PROCESS, "-"},
+    [CLI_COMMAND_RUN] = {"run", "COMMAND [ARGUMENT...]",
+                         "run a command untouched and tell at its end what it used", TRK_ROWS_BOTH,
+                         NULL},
+    [CLI_COMMAND_ATTACH] = {"attach", "PID", "track a process that runs already", TRK_ROWS_PROCESS,
+                            "-"},
     [CLI_COMMAND_SYSTEM] = {"system", NULL, "track the machine as a whole", TRK_ROWS_SYSTEM, "-"},
 };
 
@@ -46,8 +47,8 @@ enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORA
         enum trk_schema: STORAGE_CHOICE,                                                           \
         const char *: STORAGE_TEXT,                                                                \
         default: STORAGE_WRONG)
-#define OPTION(long_, short_, type_, argument_, group_, commands_, sources_, field_, values_, default_,    \
-               help_)                                                                              \
+#define OPTION(long_, short_, type_, argument_, group_, commands_, sources_, field_, values_,      \
+               default_, help_)                                                                    \
     _Static_assert((int)STORAGE_OF_FIELD(field_) == (int)STORAGE_OF_##type_, "field of --" long_); \
     _Static_assert(sizeof("TRACKER_" long_) <= CLI_VARIABLE_SIZE, "variable of --" long_);
 #include "options.def"
@@ -61,8 +62,8 @@ _Static_assert(sizeof(enum trk_rows) == sizeof(int) && sizeof(enum trk_schema) =
 #define RANGE(least_, most_) .least = (least_), .most = (most_)
 #define ONE_OF(list) .choices = (list)
 #define ANY .choices = NULL
-#define OPTION(long_, short_, type_, argument_, group_, commands_, sources_, field_, values_, default_,    \
-               help_)                                                                              \
+#define OPTION(long_, short_, type_, argument_, group_, commands_, sources_, field_, values_,      \
+               default_, help_)                                                                    \
     {.long_name = long_,                                                                           \
      .short_name = short_,                                                                         \
      .type = CLI_TYPE_##type_,                                                                     \

@@ -15,7 +15,7 @@ struct unit {
     double factor;
 };
 
-static const struct unit time_units[] = {{"", 1},   {"s", 1},     {"ms", 0.001},
+static const struct unit time_units[] = {{"", 1},   {"s", 1},      {"ms", 0.001},
                                          {"m", 60}, {"h", 3600.0}, {"d", 86400.0}};
 static const struct unit share_units[] = {{"", 1}, {"%", 0.01}};
 
@@ -24,8 +24,8 @@ static const struct unit share_units[] = {{"", 1}, {"%", 0.01}};
 static bool parse_number(const char *text, const struct unit *units, size_t count,
                          double *ret_number)
 {
-    bool starts_well = isdigit((unsigned char)text[0]) ||
-                       (text[0] == '.' && isdigit((unsigned char)text[1]));
+    bool starts_well =
+        isdigit((unsigned char)text[0]) || (text[0] == '.' && isdigit((unsigned char)text[1]));
     if (!starts_well || strpbrk(text, "xX"))
         return false;
     char *end;
@@ -41,7 +41,8 @@ static bool parse_number(const char *text, const struct unit *units, size_t coun
 
 static bool parse_flag(const char *text, bool *ret_flag)
 {
-    static const char *const words[2][4] = {{"false", "no", "off", "0"}, {"true", "yes", "on", "1"}};
+    static const char *const words[2][4] = {{"false", "no", "off", "0"},
+                                            {"true", "yes", "on", "1"}};
     for (int flag = 0; flag < 2; flag++) {
         for (size_t i = 0; i < sizeof words[flag] / sizeof *words[flag]; i++) {
             if (strcmp(text, words[flag][i]) == 0) {
@@ -129,10 +130,11 @@ static int refuse(const struct cli_option *option, const char *origin, const cha
     case CLI_TYPE_FLAG:
         return cli_error_set(error, -EINVAL, "%s: '%s' is neither true nor false", origin, text);
     case CLI_TYPE_SECONDS:
-        return cli_error_set(error, -EINVAL,
-                             "%s: '%s' is not a time from %.10g to %.10g seconds; write it like 0.5, "
-                             "500ms, 90s, 5m, 2h or 1d",
-                             origin, text, option->least, option->most);
+        return cli_error_set(
+            error, -EINVAL,
+            "%s: '%s' is not a time from %.10g to %.10g seconds; write it like 0.5, "
+            "500ms, 90s, 5m, 2h or 1d",
+            origin, text, option->least, option->most);
     case CLI_TYPE_RATIO:
         return cli_error_set(error, -EINVAL,
                              "%s: '%s' is not a share from %.10g to %.10g; write it like 0.1%% or "

@@ -104,7 +104,8 @@ static int parse_long(struct words *words, const char *name)
 static int parse_cluster(struct words *words, const char *letters)
 {
     if (letters[1] != '\0' && cli_option_find_long(letters, strcspn(letters, "=")))
-        return cli_error_set(words->error, -EINVAL, "a long option takes two dashes: --%s", letters);
+        return cli_error_set(words->error, -EINVAL, "a long option takes two dashes: --%s",
+                             letters);
     for (const char *letter = letters; *letter; letter++) {
         const struct cli_option *option = cli_option_find_short(*letter);
         if (!option)
@@ -125,10 +126,11 @@ static int take_command(struct words *words, const char *word)
     if (words->command_named)
         return 0;
     if (cli_command_is_reserved(word))
-        return cli_error_set(words->error, -EINVAL,
-                             "'%s' is not available in this version; to run a program of that name: "
-                             "resource-tracker -- %s",
-                             word, word);
+        return cli_error_set(
+            words->error, -EINVAL,
+            "'%s' is not available in this version; to run a program of that name: "
+            "resource-tracker -- %s",
+            word, word);
     enum cli_command_id command = cli_command_find(word);
     if (command == CLI_COMMAND_COUNT)
         return 0;
@@ -202,7 +204,8 @@ static int refuse_extra(const char *command, const char *extra, struct trk_error
                          extra, command);
 }
 
-static int take_operands(struct cli_invocation *invocation, char **operands, struct trk_error *error)
+static int take_operands(struct cli_invocation *invocation, char **operands,
+                         struct trk_error *error)
 {
     struct cli_options *options = &invocation->options;
     switch (invocation->command) {

@@ -12,10 +12,10 @@
 enum cli_command_id { CLI_COMMAND_RUN, CLI_COMMAND_ATTACH, CLI_COMMAND_SYSTEM, CLI_COMMAND_COUNT };
 
 struct cli_command {
-    const char *name;      /* also its table in the configuration file */
-    const char *operands;  /* what stands behind the options */
-    const char *purpose;   /* one line */
-    enum trk_rows rows;    /* defaults that differ by command */
+    const char *name;     /* also its table in the configuration file */
+    const char *operands; /* what stands behind the options */
+    const char *purpose;  /* one line */
+    enum trk_rows rows;   /* defaults that differ by command */
     const char *output_path;
 };
 

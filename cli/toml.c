@@ -78,8 +78,9 @@ static int parse_key(struct parser *parser, struct piece *ret_key)
     while (is_key_char(peek(parser)))
         parser->at++;
     if (parser->at == start)
-        return refuse(parser, "expected a key or a [table]; a key is made of letters, digits, - and _ "
-                              "and has no quotes");
+        return refuse(parser,
+                      "expected a key or a [table]; a key is made of letters, digits, - and _ "
+                      "and has no quotes");
     *ret_key = (struct piece){start, parser->at};
     return 0;
 }
@@ -146,8 +147,9 @@ static int parse_escape(struct parser *parser, char **out)
         return parse_code_point(parser, letter == 'u' ? 4 : 8, out);
     }
     if (!known)
-        return refuse(parser, "unknown escape in a string; allowed: \\b \\t \\n \\f \\r \\\" \\\\ \\uXXXX "
-                              "\\UXXXXXXXX. A 'string in single quotes' has no escapes");
+        return refuse(parser,
+                      "unknown escape in a string; allowed: \\b \\t \\n \\f \\r \\\" \\\\ \\uXXXX "
+                      "\\UXXXXXXXX. A 'string in single quotes' has no escapes");
     *(*out)++ = meanings[known - letters];
     parser->at++;
     return 0;
@@ -159,14 +161,16 @@ static int parse_string(struct parser *parser, struct piece *ret_string)
     char quote = *parser->at++;
     char *start = parser->at, *out = start;
     if (parser->end - start >= 2 && start[0] == quote && start[1] == quote)
-        return refuse(parser, "strings over several lines are not supported; use one pair of quotes");
+        return refuse(parser,
+                      "strings over several lines are not supported; use one pair of quotes");
     while (peek(parser) != quote) {
         unsigned char c = (unsigned char)peek(parser);
         if (parser->at == parser->end || c == '\n')
             return refuse(parser, "the string has no closing %c on its line", quote);
         if ((c < 0x20 && c != '\t') || c == 0x7f)
-            return refuse(parser, "a control character stands in a string; write it as \\u%04X "
-                                  "between double quotes",
+            return refuse(parser,
+                          "a control character stands in a string; write it as \\u%04X "
+                          "between double quotes",
                           c);
         parser->at++;
         if (c != '\\' || quote == '\'') {
@@ -237,16 +241,17 @@ static int parse_bare(struct parser *parser, enum cli_toml_kind *ret_kind, struc
            peek(parser) == ':')
         parser->at++;
     size_t len = (size_t)(parser->at - start);
-    bool is_boolean = (len == 4 && memcmp(start, "true", 4) == 0) ||
-                      (len == 5 && memcmp(start, "false", 5) == 0);
+    bool is_boolean =
+        (len == 4 && memcmp(start, "true", 4) == 0) || (len == 5 && memcmp(start, "false", 5) == 0);
     if (is_boolean) {
         *ret_kind = CLI_TOML_BOOLEAN;
         *ret_value = (struct piece){start, parser->at};
         return 0;
     }
     if (!is_number(start, parser->at))
-        return refuse(parser, "'%.*s' is no value; allowed: \"text\", 'text', numbers such as 0.5, true, "
-                              "false and [\"lists\", \"of text\"]",
+        return refuse(parser,
+                      "'%.*s' is no value; allowed: \"text\", 'text', numbers such as 0.5, true, "
+                      "false and [\"lists\", \"of text\"]",
                       (int)(len < 40 ? len : 40), start);
     *ret_kind = CLI_TOML_NUMBER;
     *ret_value = (struct piece){start, remove_underscores(start, parser->at, start)};
