@@ -71,7 +71,10 @@ void trk__buffer_add_text(struct trk_buffer *buffer, const char *text)
 
 void trk__buffer_add_char(struct trk_buffer *buffer, char c)
 {
-    trk__buffer_add(buffer, &c, 1);
+    if (!make_room(buffer, 1))
+        return;
+    buffer->data[buffer->len++] = c;
+    buffer->data[buffer->len] = '\0';
 }
 
 void trk__buffer_add_u64(struct trk_buffer *buffer, uint64_t value)

@@ -3,6 +3,7 @@
 #include "base/number.h"
 
 #include <math.h>
+#include <string.h>
 
 #define REPLACEMENT_CHARACTER "\xEF\xBF\xBD"
 
@@ -66,8 +67,7 @@ static size_t utf8_sequence(const unsigned char *at)
     if (between(at[0], 0xF0, 0xF4)) {
         unsigned char low = at[0] == 0xF0 ? 0x90 : 0x80;
         unsigned char high = at[0] == 0xF4 ? 0x8F : 0xBF;
-        return between(at[1], low, high) && between(at[2], 0x80, 0xBF) &&
-                       between(at[3], 0x80, 0xBF)
+        return between(at[1], low, high) && between(at[2], 0x80, 0xBF) && between(at[3], 0x80, 0xBF)
                    ? 4
                    : 0;
     }
@@ -127,6 +127,26 @@ void trk__json_key(struct trk_json *json, const char *key)
     trk__json_value_follows(json);
     add_quoted(json->buffer, key);
     trk__buffer_add_char(json->buffer, ':');
+    json->comma = false;
+}
+
+void trk__json_key_plain(struct trk_json *json, const char *key, size_t len)
+{
+    struct trk_buffer *buffer = json->buffer;
+    if (!buffer->failure)
+        buffer->failure = trk__buffer_reserve(buffer, len + sizeof ",\"\":");
+    if (buffer->failure)
+        return;
+    char *at = buffer->data + buffer->len;
+    if (json->comma)
+        *at++ = ',';
+    *at++ = '"';
+    memcpy(at, key, len);
+    at += len;
+    *at++ = '"';
+    *at++ = ':';
+    *at = '\0';
+    buffer->len = (size_t)(at - buffer->data);
     json->comma = false;
 }
 

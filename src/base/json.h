@@ -25,6 +25,9 @@ void trk__json_end_array(struct trk_json *json);
 /* The name of the next value; inside objects only. */
 void trk__json_key(struct trk_json *json, const char *key);
 
+/* The same for one that is known to need no escape, as identifiers do; for rows. */
+void trk__json_key_plain(struct trk_json *json, const char *key, size_t len);
+
 /* NULL gives null. Bytes that are not UTF-8 (file names and commands may have them) each become U+FFFD. */
 void trk__json_string(struct trk_json *json, const char *text);
 /* The shortest text that reads back; NaN and infinities, which JSON can't say, give null. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    DIGITS_ALWAYS_EXACT = 15, /* decimal digits that any double keeps */
+    DIGITS_ALWAYS_EXACT = 15,  /* decimal digits that any double keeps */
     DIGITS_ALWAYS_ENOUGH = 17, /* that tell any two doubles apart */
     SHORTEST_SIZE = 40,
     FIXED_SIZE = 400 /* 309 digits before the point, sign, decimals */

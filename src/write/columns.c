@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What columns_init fills while it walks the catalogue. */
 struct layout {
@@ -57,6 +59,16 @@ static const char *schema_column(enum trk_schema schema, const struct trk_metric
     return metric->column[index].name;
 }
 
+__attribute__((format(printf, 2, 3))) static void set_name(struct trk_column *column,
+                                                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(column->name, sizeof column->name, format, args);
+    va_end(args);
+    column->name_len = (uint32_t)strlen(column->name);
+}
+
 static void add_scalars(struct layout *layout, enum trk_scope scope)
 {
     const char *prefix = layout->combined ? trk__scope_prefix(scope) : "";
@@ -68,7 +80,7 @@ static void add_scalars(struct layout *layout, enum trk_scope scope)
             continue;
         struct trk_column *column = &layout->item[layout->count++];
         *column = (struct trk_column){.metric = metric, .form = form, .scope = scope};
-        snprintf(column->name, sizeof column->name, "%s%s", prefix, name);
+        set_name(column, "%s%s", prefix, name);
     }
 }
 
@@ -84,8 +96,8 @@ static void add_device(struct layout *layout, enum trk_scope scope, uint32_t dev
                                       .scope = scope,
                                       .device = device,
                                       .slot = metric - first};
-        snprintf(column->name, sizeof column->name, "%s%s%u_%s", prefix,
-                 trk__scope_device_prefix(scope), device, trk__metrics[metric].name);
+        set_name(column, "%s%s%u_%s", prefix, trk__scope_device_prefix(scope), device,
+                 trk__metrics[metric].name);
     }
 }
 

@@ -4,13 +4,12 @@
 #include "write/columns.h"
 
 #include <math.h>
-
-enum { TEXT_SIZE = 24 /* sign, 15 digits, point, and room */ };
+#include <string.h>
 
 static const double powers[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6};
 
-/* Up to here every integer has at most 15 digits, and so few digits are always the shortest
- * text of their double. */
+/* Below it a scaled value has at most 15 digits, and so few digits are always the shortest text of
+ * their double; with sign, point and a zero they take 18 of TRK_COLUMN_TEXT_SIZE bytes. */
 #define FAST_LIMIT 1e15
 
 /* magnitude x power to the nearest integer, exact ties to even, as printf and Python's round do. The
@@ -27,13 +26,24 @@ static uint64_t scale_to_integer(double magnitude, double power)
     return (uint64_t)whole + (lost > 0 || (lost == 0 && whole % 2 == 1));
 }
 
-/* Digits of `value` so that they end at `end`; returns where they start. */
+/* Digits of `value` so that they end at `end`, two at a step; returns where they start. */
 static char *digits_before(char *end, uint64_t value)
 {
-    do {
-        *--end = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    while (value >= 100) {
+        end -= 2;
+        memcpy(end, pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value < 10) {
+        *--end = (char)('0' + value);
+        return end;
+    }
+    end -= 2;
+    memcpy(end, pairs + 2 * value, 2);
     return end;
 }
 
@@ -70,35 +80,54 @@ static void add_huge(struct trk_buffer *buffer, double shown, int decimals)
 static void add_full_precision(struct trk_buffer *buffer, double shown)
 {
     trk__number_add_shortest(buffer, shown);
-    if (shown != 0 && shown == (double)(int64_t)shown)
+    if (shown != 0 && fabs(shown) < FAST_LIMIT && shown == (double)(int64_t)shown)
         trk__buffer_add_text(buffer, ".0");
+}
+
+char *trk__column_print(char *at, enum trk_form form, double value)
+{
+    const struct trk_form_info *info = &trk__forms[form];
+    if (info->decimals < 0)
+        return NULL;
+    const double shown = value / info->divisor, magnitude = fabs(shown);
+    if (!(magnitude * powers[info->decimals] < FAST_LIMIT))
+        return NULL;
+
+    uint64_t number = scale_to_integer(magnitude, powers[info->decimals]);
+    if (number == 0) {
+        *at = '0';
+        return at + 1;
+    }
+    char text[2 * TRK_COLUMN_TEXT_SIZE];
+    char *const end = text + TRK_COLUMN_TEXT_SIZE;
+    char *start = end;
+    if (!info->integer)
+        number = decimals_before(&start, number, info->decimals);
+    start = digits_before(start, number);
+    if (shown < 0)
+        *--start = '-';
+    /* A copy of fixed size is a few instructions, one of the text's length a call. */
+    memcpy(at, start, TRK_COLUMN_TEXT_SIZE);
+    return at + (end - start);
 }
 
 void trk__column_format(struct trk_buffer *buffer, enum trk_form form, double value)
 {
+    if (!buffer->failure)
+        buffer->failure = trk__buffer_reserve(buffer, TRK_COLUMN_TEXT_SIZE);
+    if (buffer->failure)
+        return;
+    const char *end = trk__column_print(buffer->data + buffer->len, form, value);
+    if (end) {
+        buffer->len = (size_t)(end - buffer->data);
+        buffer->data[buffer->len] = '\0';
+        return;
+    }
     const struct trk_form_info *info = &trk__forms[form];
-    const double shown = value / info->divisor;
-    const double magnitude = fabs(shown);
-    if (info->decimals < 0 && magnitude < FAST_LIMIT) {
-        add_full_precision(buffer, shown);
-        return;
-    }
-    const int decimals = info->decimals < 0 ? 0 : info->decimals;
-    if (magnitude * powers[decimals] >= FAST_LIMIT) {
-        add_huge(buffer, shown, decimals);
-        return;
-    }
-
-    uint64_t number = scale_to_integer(magnitude, powers[decimals]);
-    const bool negative = shown < 0 && number != 0;
-    char text[TEXT_SIZE];
-    char *end = text + sizeof text, *at = end;
-    if (!info->integer && number)
-        number = decimals_before(&at, number, decimals);
-    at = digits_before(at, number);
-    if (negative)
-        *--at = '-';
-    trk__buffer_add(buffer, at, (size_t)(end - at));
+    if (info->decimals < 0)
+        add_full_precision(buffer, value / info->divisor);
+    else
+        add_huge(buffer, value / info->divisor, info->decimals);
 }
 
 double trk__column_rounded(enum trk_form form, double value)

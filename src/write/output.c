@@ -53,15 +53,16 @@ int trk__output_open_error(const char *path, int code, struct trk_error *error)
     const int shown = len ? len : 1;
     switch (code) {
     case -EEXIST:
-        return trk__error_set(error, code,
-                              "%s exists; use --force to overwrite it or choose another name", path);
+        return trk__error_set(
+            error, code, "%s exists; use --force to overwrite it or choose another name", path);
     case -EISDIR:
         return trk__error_set(error, code, "%s is a directory; name a file in it, such as %s%s%s",
                               path, path, path[strlen(path) - 1] == '/' ? "" : "/", "samples.csv");
     case -ENOENT:
         return trk__error_set(
-            error, code, "can't create %s: there is no directory %.*s; make it with mkdir -p '%.*s'",
-            path, shown, folder, shown, folder);
+            error, code,
+            "can't create %s: there is no directory %.*s; make it with mkdir -p '%.*s'", path,
+            shown, folder, shown, folder);
     case -ENOTDIR:
         return trk__error_set(error, code,
                               "can't create %s: %.*s is not a directory; choose another name", path,
@@ -137,11 +138,11 @@ int trk__output_open(struct trk_output *output, const char *path, bool overwrite
     if (fd < 0)
         return trk__output_open_error(path, fd, error);
     struct stat status;
-    *output = (struct trk_output){.path = path,
-                                  .fd = fd,
-                                  .created = created,
-                                  .may_truncate =
-                                      fstat(fd, &status) == 0 && S_ISREG(status.st_mode)};
+    *output =
+        (struct trk_output){.path = path,
+                            .fd = fd,
+                            .created = created,
+                            .may_truncate = fstat(fd, &status) == 0 && S_ISREG(status.st_mode)};
     return 0;
 }
 

@@ -29,7 +29,7 @@ static void add_device_name(struct trk_json *json, const struct trk_column *colu
     snprintf(key, sizeof key, "%s%u", trk__scope_device_prefix(column->scope), column->device);
     if (strcmp(name, key) == 0)
         return;
-    const size_t stem = strlen(column->name) - strlen(trk__metrics[column->metric].name);
+    const size_t stem = column->name_len - strlen(trk__metrics[column->metric].name);
     snprintf(key, sizeof key, "%.*sname", (int)stem, column->name);
     trk__json_key(json, key);
     trk__json_string(json, name);
@@ -39,7 +39,7 @@ static void add_value(struct trk_json *json, const struct trk_column *column,
                       const struct trk_row *row)
 {
     const double value = trk__column_value(column, row);
-    trk__json_key(json, column->name);
+    trk__json_key_plain(json, column->name, column->name_len);
     if (!isfinite(value)) {
         trk__json_null(json);
         return;

@@ -99,9 +99,10 @@ static int make_file(struct trk_writer *writer, bool overwrite, struct trk_error
     struct stat status;
     int descriptor;
     if (trk__output_is_descriptor(path, &descriptor))
-        return trk__error_set(error, -EINVAL,
-                              "SQLite needs a file; name one with -o, or write CSV or JSON Lines to "
-                              "standard output (-f csv, -f jsonl)");
+        return trk__error_set(
+            error, -EINVAL,
+            "SQLite needs a file; name one with -o, or write CSV or JSON Lines to "
+            "standard output (-f csv, -f jsonl)");
     if (stat(path, &status) == 0) {
         if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
             return trk__error_set(error, -EINVAL,
@@ -129,8 +130,8 @@ static int sqlite_open(struct trk_writer *writer, bool overwrite, struct trk_err
     TRK_CLEANUP_FREE char *real = realpath(writer->path, NULL);
     if (!real)
         return trk__output_open_error(writer->path, -errno, error);
-    int result = sqlite3_open_v2(real, &sqlite->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                                 NULL);
+    int result =
+        sqlite3_open_v2(real, &sqlite->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (result == SQLITE_OK) {
         /* A tracker is small: no preallocated memory, and few pages kept. */
         sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 0, 0);
@@ -177,7 +178,8 @@ static int make_table(struct sqlite_writer *sqlite, struct trk_error *error)
     struct trk_buffer *sql = &sqlite->base.line;
     trk__buffer_clear(sql);
     add_create(sql, columns);
-    int result = sql->failure ? SQLITE_NOMEM : sqlite3_exec(sqlite->db, sql->data, NULL, NULL, NULL);
+    int result =
+        sql->failure ? SQLITE_NOMEM : sqlite3_exec(sqlite->db, sql->data, NULL, NULL, NULL);
     trk__buffer_clear(sql);
     add_insert(sql, columns);
     if (result == SQLITE_OK)
@@ -196,10 +198,11 @@ static int sqlite_begin(struct trk_writer *writer, struct trk_error *error)
     struct sqlite_writer *sqlite = from_base(writer);
     const int limit = sqlite3_limit(sqlite->db, SQLITE_LIMIT_COLUMN, -1);
     if (writer->columns.count > (size_t)limit)
-        return trk__error_set(error, -E2BIG,
-                              "%s: schema full has %zu columns on this machine and SQLite takes %d; "
-                              "use -f jsonl or -f csv",
-                              writer->path, writer->columns.count, limit);
+        return trk__error_set(
+            error, -E2BIG,
+            "%s: schema full has %zu columns on this machine and SQLite takes %d; "
+            "use -f jsonl or -f csv",
+            writer->path, writer->columns.count, limit);
     sqlite3_busy_timeout(sqlite->db, SETUP_WAIT_MS);
     int code = make_table(sqlite, error);
     sqlite3_busy_timeout(sqlite->db, ROW_WAIT_MS);
@@ -250,8 +253,7 @@ static int commit_or_hold(struct sqlite_writer *sqlite)
     return result == SQLITE_BUSY && in_transaction(sqlite) ? SQLITE_OK : result;
 }
 
-static int sqlite_row(struct trk_writer *writer, const struct trk_row *row,
-                      struct trk_error *error)
+static int sqlite_row(struct trk_writer *writer, const struct trk_row *row, struct trk_error *error)
 {
     struct sqlite_writer *sqlite = from_base(writer);
     int result = SQLITE_OK;

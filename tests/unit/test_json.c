@@ -76,6 +76,14 @@ static void strings_are_escaped(void)
     trk__json_null(&json);
     trk__json_end_object(&json);
     CHECK_TEXT(buffer.data, "{\"k\\n\":null}");
+    json = start();
+    trk__json_begin_object(&json);
+    trk__json_key_plain(&json, "one", 3);
+    trk__json_u64(&json, 1);
+    trk__json_key_plain(&json, "two", 3);
+    trk__json_u64(&json, 2);
+    trk__json_end_object(&json);
+    CHECK_TEXT(buffer.data, "{\"one\":1,\"two\":2}");
 }
 
 static void utf8_passes_and_other_bytes_are_replaced(void)
@@ -83,10 +91,10 @@ static void utf8_passes_and_other_bytes_are_replaced(void)
 #define BAD "\xEF\xBF\xBD"
     CHECK_TEXT(string_text("\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80 \xF4\x8F\xBF\xBF"),
                "\"\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80 \xF4\x8F\xBF\xBF\"");
-    CHECK_TEXT(string_text("caf\xE9!"), "\"caf" BAD "!\"");          /* Latin-1 */
-    CHECK_TEXT(string_text("\xC0\xAF"), "\"" BAD BAD "\"");          /* overlong */
-    CHECK_TEXT(string_text("\xE0\x80\xAF"), "\"" BAD BAD BAD "\"");  /* overlong */
-    CHECK_TEXT(string_text("\xED\xA0\x80"), "\"" BAD BAD BAD "\"");  /* surrogate */
+    CHECK_TEXT(string_text("caf\xE9!"), "\"caf" BAD "!\"");         /* Latin-1 */
+    CHECK_TEXT(string_text("\xC0\xAF"), "\"" BAD BAD "\"");         /* overlong */
+    CHECK_TEXT(string_text("\xE0\x80\xAF"), "\"" BAD BAD BAD "\""); /* overlong */
+    CHECK_TEXT(string_text("\xED\xA0\x80"), "\"" BAD BAD BAD "\""); /* surrogate */
     CHECK_TEXT(string_text("\xF4\x90\x80\x80"), "\"" BAD BAD BAD BAD "\"");
     CHECK_TEXT(string_text("\xF0\x82\x82\xAC"), "\"" BAD BAD BAD BAD "\"");
     CHECK_TEXT(string_text("\xFF\xFE"), "\"" BAD BAD "\"");
@@ -147,6 +155,10 @@ static void what_does_not_fit_is_a_failure_and_no_crash(void)
     trk__buffer_init(&tiny, 8);
     struct trk_json json = trk__json(&tiny);
     trk__json_string(&json, "longer than eight bytes");
+    CHECK(tiny.failure < 0);
+    trk__json_key_plain(&json, "key", 3);
+    trk__buffer_clear(&tiny);
+    trk__json_key_plain(&json, "longkey", 7);
     CHECK(tiny.failure < 0);
     trk__buffer_done(&tiny);
 }

@@ -75,9 +75,10 @@ static void columns_are_those_of_the_contract(void)
     check_names(TRK_SCHEMA_V1, TRK_ROWS_PROCESS,
                 "timestamp, pid, children, utime, stime, cpu_usage, pss, read_bytes, write_bytes, "
                 "gpu_usage, gpu_vram, gpu_utilized");
-    check_names(TRK_SCHEMA_V2, TRK_ROWS_PROCESS,
-                "timestamp, pid, children, utime, stime, cpu_usage, memory, read_bytes, write_bytes, "
-                "gpu_usage, gpu_vram, gpu_utilized");
+    check_names(
+        TRK_SCHEMA_V2, TRK_ROWS_PROCESS,
+        "timestamp, pid, children, utime, stime, cpu_usage, memory, read_bytes, write_bytes, "
+        "gpu_usage, gpu_vram, gpu_utilized");
     check_names(TRK_SCHEMA_V3, TRK_ROWS_PROCESS,
                 "timestamp, pid, children, utime, stime, cpu_usage, memory_mib, disk_read_bytes, "
                 "disk_write_bytes, gpu_usage, gpu_vram_mib, gpu_utilized");
@@ -181,8 +182,8 @@ static void output_is_as_recorded(void)
 static void the_first_readme_is_matched(void)
 {
     struct trk_writer *writer;
-    CHECK(trk__writer_open(fresh("seed.csv"), TRK_FORMAT_CSV, TRK_SCHEMA_V1, TRK_ROWS_SYSTEM,
-                           false, &writer, NULL) == 0);
+    CHECK(trk__writer_open(fresh("seed.csv"), TRK_FORMAT_CSV, TRK_SCHEMA_V1, TRK_ROWS_SYSTEM, false,
+                           &writer, NULL) == 0);
     struct trk_row row;
     row_fill_example(&row);
     CHECK(trk__writer_row(writer, &row, NULL) == 0);
@@ -420,9 +421,10 @@ static void sqlite_rows_read_back(void)
     row.value[TRK_M_SYS_NET_SENT_BYTES] = NAN;
     CHECK(trk__writer_row(writer, &row, NULL) == 0);
     /* A reader sees it before the writer ends. */
-    CHECK(ask("SELECT count(*) FROM samples WHERE timestamp = 1741785685.6762981 AND utime = 40 AND "
-              "cpu_usage = 0.7098 AND memory_free = 37828072 AND disk_space_total_gb = 5635.25 AND "
-              "gpu_vram = 1034.0 AND gpu_utilized = 1 AND net_sent_bytes IS NULL") == 1);
+    CHECK(
+        ask("SELECT count(*) FROM samples WHERE timestamp = 1741785685.6762981 AND utime = 40 AND "
+            "cpu_usage = 0.7098 AND memory_free = 37828072 AND disk_space_total_gb = 5635.25 AND "
+            "gpu_vram = 1034.0 AND gpu_utilized = 1 AND net_sent_bytes IS NULL") == 1);
     CHECK(ask("SELECT typeof(utime) = 'integer' AND typeof(gpu_vram) = 'real' FROM samples") == 1);
     CHECK(ask("SELECT count(*) FROM pragma_table_info('samples')") == 21);
     CHECK(trk__writer_close(writer, NULL) == 0);
