@@ -134,6 +134,7 @@ struct trk_summary {
     uint64_t missed_ticks;
     struct trk_total cpu_seconds, cpu_user_seconds, cpu_system_seconds;
     double cpu_sampled_seconds; /* what the rows saw; NaN without process rows */
+    bool cpu_is_lower_bound;    /* some process ended unseen: what the rows cover is not known */
     struct trk_total peak_memory_bytes;
     double peak_memory_low_bytes, peak_memory_high_bytes; /* NaN when not known */
     double peak_memory_sampled_bytes;

@@ -54,6 +54,7 @@ int trk__context_init(struct trk_context *context, const char *root_path, struct
     *context = (struct trk_context){
         .root_fd = -1,
         .proc_fd = -1,
+        .is_machine = root_path == NULL,
         .clock = {.monotonic_ns = kernel_monotonic_ns, .realtime_ns = kernel_realtime_ns},
         .statvfs = root_path ? statvfs_below_root : statvfs_by_path,
         .ticks_per_second = sysconf(_SC_CLK_TCK),

@@ -3,6 +3,7 @@
 #ifndef TRK_BASE_CONTEXT_H
 #define TRK_BASE_CONTEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/statvfs.h>
 
@@ -17,6 +18,7 @@ struct trk_clock {
 struct trk_context {
     int root_fd; /* "/" or the fixture root */
     int proc_fd; /* "proc" below it */
+    bool is_machine; /* not a fixture: the pids below proc are those of system calls */
     struct trk_clock clock;
     int (*statvfs)(const struct trk_context *context, const char *mount_point,
                    struct statvfs *ret_stat);

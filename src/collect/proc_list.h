@@ -1,0 +1,43 @@
+/* Which pids there are. The whole of /proc is listed only when a process was born or died since
+ * the last time; what is new is told apart without opening anything. */
+#ifndef TRK_COLLECT_PROC_LIST_H
+#define TRK_COLLECT_PROC_LIST_H
+
+#include "base/context.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The inode of /proc/PID changes when the pid is used again: it is the hint that a known number is a new
+ * process. (It may also change under memory pressure; then a known process is looked at once more.) */
+struct trk_pid {
+    pid_t pid;
+    pid_t ppid; /* of a fresh one, once somebody has looked; 0 before */
+    bool fresh; /* not in the listing before */
+    uint64_t inode;
+};
+
+struct trk_pid_array {
+    struct trk_pid *item;
+    size_t count, capacity;
+};
+
+struct trk_proc_list {
+    const struct trk_context *context;
+    int dir_fd;
+    struct trk_pid_array now;    /* ascending by pid */
+    struct trk_pid_array before; /* kept for its memory */
+    uint64_t forks, links;       /* what the listing was valid for */
+    int64_t listed_ns;
+    bool listed;
+};
+
+void trk__proc_list_init(struct trk_proc_list *list, const struct trk_context *context);
+void trk__proc_list_done(struct trk_proc_list *list);
+
+/* Brings the listing up to date. `forks` is the kernel's count of forks since boot, read before this call; 0:
+ * not known. Sets *ret_changed when it was listed anew (fresh entries are marked). */
+int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool *ret_changed);
+
+#endif

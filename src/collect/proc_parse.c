@@ -1,0 +1,163 @@
+#include "collect/proc_parse.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Fields of stat after the name, counted from 1 as proc(5) does. */
+enum {
+    STAT_STATE = 3,
+    STAT_PPID = 4,
+    STAT_MINFLT = 10,
+    STAT_CMINFLT = 11,
+    STAT_MAJFLT = 12,
+    STAT_CMAJFLT = 13,
+    STAT_UTIME = 14,
+    STAT_STIME = 15,
+    STAT_CUTIME = 16,
+    STAT_CSTIME = 17,
+    STAT_THREADS = 20,
+    STAT_START = 22,
+    STAT_STARTSTACK = 28,
+    STAT_FIELD_COUNT = STAT_STARTSTACK + 1
+};
+
+/* A process may be called "a) b (c": the name ends at the last parenthesis. */
+static bool parse_name(struct trk_cursor *text, char ret_comm[TRK_COMM_SIZE])
+{
+    size_t len = (size_t)(text->end - text->at);
+    const char *open = memchr(text->at, '(', len);
+    const char *close = memrchr(text->at, ')', len);
+    if (!open || !close || close < open)
+        return false;
+    struct trk_cursor name = {.at = open + 1, .end = close};
+    trk__cursor_copy(&name, ret_comm, TRK_COMM_SIZE);
+    text->at = close + 1;
+    return true;
+}
+
+static int parse_stat_fields(struct trk_cursor text, uint64_t field[STAT_FIELD_COUNT],
+                             char *ret_state)
+{
+    struct trk_cursor state;
+    if (!trk__cursor_word(&text, &state))
+        return -EINVAL;
+    *ret_state = *state.at;
+    for (unsigned i = STAT_PPID; i < STAT_FIELD_COUNT; i++)
+        if (!trk__cursor_u64_or_negative(&text, &field[i]))
+            return -EINVAL;
+    return 0;
+}
+
+int trk__proc_stat_parse(struct trk_cursor text, struct trk_proc_stat *ret_stat)
+{
+    struct trk_proc_stat stat = {0};
+    uint64_t field[STAT_FIELD_COUNT];
+    if (!parse_name(&text, stat.comm) || parse_stat_fields(text, field, &stat.state) < 0)
+        return -EINVAL;
+    stat.ppid = (pid_t)field[STAT_PPID];
+    stat.minor_faults = field[STAT_MINFLT];
+    stat.waited_minor_faults = field[STAT_CMINFLT];
+    stat.major_faults = field[STAT_MAJFLT];
+    stat.waited_major_faults = field[STAT_CMAJFLT];
+    stat.user_ticks = field[STAT_UTIME];
+    stat.system_ticks = field[STAT_STIME];
+    stat.waited_user_ticks = field[STAT_CUTIME];
+    stat.waited_system_ticks = field[STAT_CSTIME];
+    stat.threads = field[STAT_THREADS];
+    stat.start_ticks = field[STAT_START];
+    stat.start_stack = field[STAT_STARTSTACK];
+    *ret_stat = stat;
+    return 0;
+}
+
+int trk__proc_statm_parse(struct trk_cursor text, struct trk_proc_statm *ret_statm)
+{
+    struct trk_proc_statm statm;
+    if (!trk__cursor_u64(&text, &statm.size_pages) ||
+        !trk__cursor_u64(&text, &statm.resident_pages) ||
+        !trk__cursor_u64(&text, &statm.shared_pages))
+        return -EINVAL;
+    *ret_statm = statm;
+    return 0;
+}
+
+/* "label: number" lines. They come in a fixed order, so each is looked for where the last was
+ * found; one that the kernel does not have is left at what it was. */
+struct labelled {
+    const char *label;
+    size_t offset; /* of a uint64_t in the result */
+};
+
+static unsigned parse_labelled(struct trk_cursor text, const struct labelled *wanted, size_t count,
+                               uint64_t scale, void *result)
+{
+    struct trk_cursor line;
+    unsigned found = 0;
+    size_t next = 0;
+    while (next < count && trk__cursor_line(&text, &line)) {
+        size_t i = next;
+        while (i < count && !trk__cursor_accept(&line, wanted[i].label))
+            i++;
+        uint64_t value;
+        if (i == count || !trk__cursor_u64(&line, &value) || value > UINT64_MAX / scale)
+            continue;
+        value *= scale;
+        memcpy((char *)result + wanted[i].offset, &value, sizeof value);
+        found++;
+        next = i + 1;
+    }
+    return found;
+}
+
+int trk__proc_io_parse(struct trk_cursor text, struct trk_proc_io *ret_io)
+{
+    static const struct labelled wanted[] = {
+        {"rchar:", offsetof(struct trk_proc_io, read_chars)},
+        {"wchar:", offsetof(struct trk_proc_io, write_chars)},
+        {"syscr:", offsetof(struct trk_proc_io, read_calls)},
+        {"syscw:", offsetof(struct trk_proc_io, write_calls)},
+        {"read_bytes:", offsetof(struct trk_proc_io, read_bytes)},
+        {"write_bytes:", offsetof(struct trk_proc_io, write_bytes)},
+    };
+    enum { COUNT = sizeof wanted / sizeof *wanted };
+    struct trk_proc_io io = {0};
+    if (parse_labelled(text, wanted, COUNT, 1, &io) != COUNT)
+        return -EINVAL;
+    *ret_io = io;
+    return 0;
+}
+
+int trk__proc_switches_parse(struct trk_cursor text, struct trk_proc_switches *ret_switches)
+{
+    static const struct labelled wanted[] = {
+        {"voluntary_ctxt_switches:", offsetof(struct trk_proc_switches, voluntary)},
+        {"nonvoluntary_ctxt_switches:", offsetof(struct trk_proc_switches, involuntary)},
+    };
+    enum { COUNT = sizeof wanted / sizeof *wanted };
+    struct trk_proc_switches switches = {0};
+    if (parse_labelled(text, wanted, COUNT, 1, &switches) != COUNT)
+        return -EINVAL;
+    *ret_switches = switches;
+    return 0;
+}
+
+int trk__proc_rollup_parse(struct trk_cursor text, struct trk_proc_rollup *ret_rollup)
+{
+    /* Pss_Anon and the like came with Linux 5.4: where they are missing they stay 0. */
+    static const struct labelled wanted[] = {
+        {"Rss:", offsetof(struct trk_proc_rollup, rss_bytes)},
+        {"Pss:", offsetof(struct trk_proc_rollup, pss_bytes)},
+        {"Pss_Anon:", offsetof(struct trk_proc_rollup, pss_anon_bytes)},
+        {"Pss_File:", offsetof(struct trk_proc_rollup, pss_file_bytes)},
+        {"Pss_Shmem:", offsetof(struct trk_proc_rollup, pss_shmem_bytes)},
+        {"Private_Clean:", offsetof(struct trk_proc_rollup, private_clean_bytes)},
+        {"Private_Dirty:", offsetof(struct trk_proc_rollup, private_dirty_bytes)},
+        {"SwapPss:", offsetof(struct trk_proc_rollup, swap_pss_bytes)},
+    };
+    struct trk_proc_rollup rollup = {0};
+    if (parse_labelled(text, wanted, sizeof wanted / sizeof *wanted, 1024, &rollup) < 2)
+        return -EINVAL;
+    *ret_rollup = rollup;
+    return 0;
+}

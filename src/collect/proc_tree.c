@@ -1,0 +1,328 @@
+#include "collect/proc_tree.h"
+
+#include "collect/helper_pid.h"
+#include "collect/proc_look.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Descriptors that the rest of the tracker may want. */
+enum { FDS_RESERVED = 40, MEMBERS_MAX = 1 << 22 };
+
+void trk__proc_tree_init(struct trk_proc_tree *tree, const struct trk_context *context)
+{
+    *tree =
+        (struct trk_proc_tree){.context = context, .self_pid = getpid(), .follow_children = true};
+    trk__proc_list_init(&tree->list, context);
+}
+
+void trk__proc_tree_done(struct trk_proc_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        trk__proc_files_close(&tree->item[i]);
+    free(tree->item);
+    free(tree->slot_of);
+    trk__proc_list_done(&tree->list);
+    trk__proc_tree_init(tree, tree->context);
+}
+
+/* ---- lookup by pid ---- */
+
+static uint32_t *find_slot(const struct trk_proc_tree *tree, pid_t pid)
+{
+    uint32_t mask = tree->slot_count - 1;
+    uint32_t at = (uint32_t)pid * 2654435761u & mask;
+    while (tree->slot_of[at] && tree->item[tree->slot_of[at] - 1].pid != pid)
+        at = (at + 1) & mask;
+    return &tree->slot_of[at];
+}
+
+/* A pid that is used again finds its newest process: later members overwrite earlier ones. */
+static void fill_slots(struct trk_proc_tree *tree)
+{
+    memset(tree->slot_of, 0, tree->slot_count * sizeof *tree->slot_of);
+    for (uint32_t i = 0; i < tree->count; i++)
+        *find_slot(tree, tree->item[i].pid) = i + 1;
+}
+
+static int reserve_member(struct trk_proc_tree *tree)
+{
+    if (tree->count < tree->capacity)
+        return 0;
+    if (tree->capacity >= MEMBERS_MAX)
+        return -ENOBUFS;
+    uint32_t capacity = tree->capacity ? tree->capacity * 2 : 8;
+    struct trk_proc *item = realloc(tree->item, capacity * sizeof *item);
+    if (!item)
+        return -ENOMEM;
+    tree->item = item;
+    uint32_t slot_count = capacity * 2; /* at most half full */
+    uint32_t *slot_of = realloc(tree->slot_of, slot_count * sizeof *slot_of);
+    if (!slot_of)
+        return -ENOMEM;
+    tree->capacity = capacity;
+    tree->slot_of = slot_of;
+    tree->slot_count = slot_count;
+    fill_slots(tree);
+    return 0;
+}
+
+struct trk_proc *trk__proc_tree_find(const struct trk_proc_tree *tree, pid_t pid)
+{
+    if (!tree->slot_count)
+        return NULL;
+    uint32_t index = *find_slot(tree, pid);
+    return index ? &tree->item[index - 1] : NULL;
+}
+
+struct trk_proc *trk__proc_tree_parent(const struct trk_proc_tree *tree,
+                                       const struct trk_proc *proc)
+{
+    struct trk_proc *parent = trk__proc_tree_find(tree, proc->stat.ppid);
+    /* Equal ticks are fine: a child may be born in its parent's first 10 ms. */
+    bool older = parent && parent->stat.start_ticks <= proc->stat.start_ticks;
+    return older && parent != proc ? parent : NULL;
+}
+
+/* ---- kept descriptors ---- */
+
+/* Uses what the hard limit allows; done late, so that a job started by us has inherited the limit that it
+ * would have had without us. */
+static uint32_t raise_fd_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return 0;
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    rlim_t allowed = setrlimit(RLIMIT_NOFILE, &limit) < 0 ? before : limit.rlim_max;
+    if (allowed <= FDS_RESERVED)
+        return 0;
+    return allowed > UINT32_MAX ? UINT32_MAX : (uint32_t)(allowed - FDS_RESERVED);
+}
+
+static void keep_files(struct trk_proc_tree *tree, struct trk_proc *proc)
+{
+    if (!tree->kept_fds_max)
+        tree->kept_fds_max = raise_fd_limit();
+    if (tree->kept_fds + TRK_PROC_FILE_COUNT <= tree->kept_fds_max)
+        tree->kept_fds += (uint32_t)trk__proc_files_open(tree->context, proc);
+}
+
+static void drop_files(struct trk_proc_tree *tree, struct trk_proc *proc)
+{
+    tree->kept_fds -= (uint32_t)trk__proc_files_close(proc);
+}
+
+/* ---- membership ---- */
+
+static int add_member(struct trk_proc_tree *tree, pid_t pid, const struct trk_proc_stat *stat)
+{
+    int code = reserve_member(tree);
+    if (code < 0)
+        return code;
+    struct trk_proc *proc = &tree->item[tree->count++];
+    *proc = (struct trk_proc){.pid = pid, .fd = {-1, -1, -1}, .stat = *stat};
+    *find_slot(tree, pid) = tree->count;
+    keep_files(tree, proc);
+    tree->ever++;
+    return 0;
+}
+
+static int read_stranger(const struct trk_proc_tree *tree, pid_t pid,
+                         struct trk_proc_stat *ret_stat)
+{
+    struct trk_proc stranger = {.pid = pid, .fd = {-1, -1, -1}};
+    return trk__proc_read_stat(tree->context, &stranger, ret_stat);
+}
+
+int trk__proc_tree_set_root(struct trk_proc_tree *tree, pid_t pid)
+{
+    struct trk_proc_stat stat;
+    int code = read_stranger(tree, pid, &stat);
+    if (code < 0)
+        return code == -ENOENT ? -ESRCH : code;
+    tree->root_pid = pid;
+    return add_member(tree, pid, &stat);
+}
+
+static bool is_known(const struct trk_proc_tree *tree, pid_t pid, uint64_t start_ticks)
+{
+    const struct trk_proc *proc = trk__proc_tree_find(tree, pid);
+    return proc && proc->stat.start_ticks == start_ticks;
+}
+
+static bool belongs(const struct trk_proc_tree *tree, const struct trk_proc_stat *stat)
+{
+    if (stat->ppid == tree->self_pid)
+        return tree->adopt_orphans;
+    const struct trk_proc *parent = trk__proc_tree_find(tree, stat->ppid);
+    return parent && parent->stat.start_ticks <= stat->start_ticks;
+}
+
+/* True when a fresh pid needs no further look: ours, gone, hidden, or a member already. */
+static bool is_settled(const struct trk_proc_tree *tree, pid_t pid, struct trk_proc_stat *ret_stat)
+{
+    return pid == tree->self_pid || trk__helper_is_ours(pid) ||
+           read_stranger(tree, pid, ret_stat) < 0 || is_known(tree, pid, ret_stat->start_ticks);
+}
+
+/* Whether a pass over the fresh pids should look at this one: the first pass at all, later ones only
+ * at those whose parent has become a member. */
+static bool is_worth_a_look(const struct trk_proc_tree *tree, const struct trk_pid *entry)
+{
+    return entry->fresh && (!entry->ppid || trk__proc_tree_find(tree, entry->ppid));
+}
+
+/* Takes in the fresh pids whose parent is a member. Returns how many, or a negative code. */
+static int take_in_fresh(struct trk_proc_tree *tree)
+{
+    int taken = 0;
+    for (size_t i = 0; i < tree->list.now.count; i++) {
+        struct trk_pid *entry = &tree->list.now.item[i];
+        struct trk_proc_stat stat;
+        if (!is_worth_a_look(tree, entry))
+            continue;
+        if (is_settled(tree, entry->pid, &stat)) {
+            entry->fresh = false;
+            continue;
+        }
+        entry->ppid = stat.ppid;
+        if (!belongs(tree, &stat))
+            continue;
+        entry->fresh = false;
+        int code = add_member(tree, entry->pid, &stat);
+        if (code < 0)
+            return code;
+        taken++;
+    }
+    return taken;
+}
+
+/* A parent may stand behind its child in the listing (pids start over at their maximum), so what was taken in
+ * may bring more. A pass without a find ends it: nearly always the second. */
+int trk__proc_tree_discover(struct trk_proc_tree *tree, uint64_t forks)
+{
+    bool changed;
+    int code = trk__proc_list_refresh(&tree->list, forks, &changed);
+    if (code < 0 || !changed || !tree->follow_children)
+        return code;
+    do
+        code = take_in_fresh(tree);
+    while (code > 0);
+    return code;
+}
+
+void trk__proc_tree_sweep(struct trk_proc_tree *tree)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        if (tree->item[i].vanished)
+            drop_files(tree, &tree->item[i]);
+        else if (kept++ != i)
+            tree->item[kept - 1] = tree->item[i];
+    }
+    if (kept == tree->count)
+        return;
+    tree->count = kept;
+    fill_slots(tree);
+}
+
+/* ---- one look ---- */
+
+static uint64_t ticks_to_ns(const struct trk_context *context, uint64_t ticks)
+{
+    return ticks * (1000000000u / (uint64_t)context->ticks_per_second);
+}
+
+static void usage_of_stat(const struct trk_context *context, const struct trk_proc_stat *stat,
+                          struct trk_usage *usage)
+{
+    uint64_t *own = usage->own, *waited = usage->waited;
+    own[TRK_USAGE_USER_NS] = ticks_to_ns(context, stat->user_ticks);
+    own[TRK_USAGE_SYSTEM_NS] = ticks_to_ns(context, stat->system_ticks);
+    own[TRK_USAGE_CPU_NS] = own[TRK_USAGE_USER_NS] + own[TRK_USAGE_SYSTEM_NS];
+    own[TRK_USAGE_MINOR_FAULTS] = stat->minor_faults;
+    own[TRK_USAGE_MAJOR_FAULTS] = stat->major_faults;
+    waited[TRK_USAGE_USER_NS] = ticks_to_ns(context, stat->waited_user_ticks);
+    waited[TRK_USAGE_SYSTEM_NS] = ticks_to_ns(context, stat->waited_system_ticks);
+    waited[TRK_USAGE_CPU_NS] = waited[TRK_USAGE_USER_NS] + waited[TRK_USAGE_SYSTEM_NS];
+    waited[TRK_USAGE_MINOR_FAULTS] = stat->waited_minor_faults;
+    waited[TRK_USAGE_MAJOR_FAULTS] = stat->waited_major_faults;
+}
+
+static void usage_of_io(const struct trk_proc_io *io, struct trk_usage *usage)
+{
+    uint64_t *waited = usage->waited;
+    waited[TRK_USAGE_READ_CHARS] = io->read_chars;
+    waited[TRK_USAGE_WRITE_CHARS] = io->write_chars;
+    waited[TRK_USAGE_READ_CALLS] = io->read_calls;
+    waited[TRK_USAGE_WRITE_CALLS] = io->write_calls;
+    waited[TRK_USAGE_READ_BYTES] = io->read_bytes;
+    waited[TRK_USAGE_WRITE_BYTES] = io->write_bytes;
+}
+
+static bool read_times(struct trk_proc_tree *tree, struct trk_proc *proc, struct trk_usage *usage)
+{
+    /* The clock goes by pid, so it is read first: if stat then still shows the process, the clock was
+     * its own and not that of one that has the pid now. */
+    uint64_t cpu_ns;
+    bool precise = trk__proc_read_cpu_ns(tree->context, proc->pid, &cpu_ns) == 0;
+    struct trk_proc_stat stat;
+    if (trk__proc_read_stat(tree->context, proc, &stat) < 0 ||
+        stat.start_ticks != proc->stat.start_ticks)
+        return false;
+    proc->stat = stat;
+    usage_of_stat(tree->context, &stat, usage);
+    if (precise)
+        usage->own[TRK_USAGE_CPU_NS] = cpu_ns;
+    return true;
+}
+
+static void read_io(struct trk_proc_tree *tree, struct trk_proc *proc, struct trk_usage *usage)
+{
+    struct trk_proc_io io;
+    int code = trk__proc_read_io(tree->context, proc, &io);
+    proc->io_known = code == 0;
+    proc->io_denied = code == -EACCES || code == -EPERM;
+    if (proc->io_known)
+        usage_of_io(&io, usage);
+}
+
+static void read_switches(struct trk_proc_tree *tree, struct trk_proc *proc,
+                          struct trk_usage *usage)
+{
+    struct trk_proc_switches switches;
+    proc->switches_known =
+        trk__proc_read_switches(tree->context, proc->pid, proc->stat.threads, &switches) == 0;
+    if (!proc->switches_known)
+        return;
+    usage->own[TRK_USAGE_VOLUNTARY_SWITCHES] = switches.voluntary;
+    usage->own[TRK_USAGE_INVOLUNTARY_SWITCHES] = switches.involuntary;
+}
+
+bool trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc, struct trk_usage *ret_usage)
+{
+    struct trk_usage usage = {0};
+    if (!read_times(tree, proc, &usage)) {
+        proc->vanished = true;
+        return false;
+    }
+    if (trk__proc_is_zombie(proc) || trk__proc_read_statm(tree->context, proc, &proc->statm) < 0)
+        proc->statm = (struct trk_proc_statm){0};
+    read_io(tree, proc, &usage);
+    if (tree->want_switches)
+        read_switches(tree, proc, &usage);
+    *ret_usage = usage;
+    return true;
+}
+
+bool trk__proc_is_gone(const struct trk_proc_tree *tree, const struct trk_proc *proc)
+{
+    struct trk_proc_stat stat;
+    return trk__proc_read_stat(tree->context, proc, &stat) < 0 ||
+           stat.start_ticks != proc->stat.start_ticks;
+}

@@ -1,0 +1,76 @@
+/* The processes of a job: who belongs to it, and one look at each.
+ *
+ * A member is (pid, start time). Membership is sticky: a descendant that daemonises or is reparented
+ * stays in. Members stand in order of discovery, parents before their children. */
+#ifndef TRK_COLLECT_PROC_TREE_H
+#define TRK_COLLECT_PROC_TREE_H
+
+#include "collect/proc_list.h"
+#include "collect/proc_parse.h"
+#include "metric/usage.h"
+
+enum trk_proc_file { TRK_PROC_STAT, TRK_PROC_STATM, TRK_PROC_IO, TRK_PROC_FILE_COUNT };
+
+struct trk_proc {
+    pid_t pid;
+    int fd[TRK_PROC_FILE_COUNT]; /* kept open; -1: opened at each look */
+    bool vanished;               /* gone; stays until the next sweep */
+    bool io_known;               /* the last look read its I/O */
+    bool io_denied;
+    bool switches_known;
+    struct trk_proc_stat stat;
+    struct trk_proc_statm statm;
+    struct trk_account account;
+    uint64_t pss_bytes;          /* of the last true read of its memory */
+    uint64_t pss_resident_bytes; /* its resident size at that read */
+    int64_t pss_read_ns;         /* 0: never read */
+};
+
+struct trk_proc_tree {
+    const struct trk_context *context;
+    struct trk_proc_list list;
+    struct trk_proc *item;
+    uint32_t count, capacity;
+    uint32_t *slot_of; /* hash table of index + 1, by pid */
+    uint32_t slot_count;
+    pid_t root_pid;
+    pid_t self_pid;
+    bool follow_children;
+    bool adopt_orphans; /* we are the subreaper: what is our child belongs to the job */
+    bool want_switches;
+    uint32_t kept_fds, kept_fds_max;
+    uint64_t ever; /* members that were ever found */
+};
+
+void trk__proc_tree_init(struct trk_proc_tree *tree, const struct trk_context *context);
+void trk__proc_tree_done(struct trk_proc_tree *tree);
+
+/* Makes `pid` the root. -ESRCH when there is no such process. */
+int trk__proc_tree_set_root(struct trk_proc_tree *tree, pid_t pid);
+
+/* Finds new members. `forks` as for trk__proc_list_refresh. */
+int trk__proc_tree_discover(struct trk_proc_tree *tree, uint64_t forks);
+
+/* One look at a member: fills stat, statm and *ret_usage. False, and the member is marked vanished, when it is
+ * gone. A zombie is still looked at: its times and I/O are final, its memory is none. */
+bool trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc, struct trk_usage *ret_usage);
+
+/* True when it has gone since the last look. Costs one read. */
+bool trk__proc_is_gone(const struct trk_proc_tree *tree, const struct trk_proc *proc);
+
+/* NULL: not a member (any more). */
+struct trk_proc *trk__proc_tree_find(const struct trk_proc_tree *tree, pid_t pid);
+
+/* The member that is or was this one's parent; NULL where the parent is outside the job. */
+struct trk_proc *trk__proc_tree_parent(const struct trk_proc_tree *tree,
+                                       const struct trk_proc *proc);
+
+/* Removes the vanished, keeping the order. Pointers to members are invalid afterwards. */
+void trk__proc_tree_sweep(struct trk_proc_tree *tree);
+
+static inline bool trk__proc_is_zombie(const struct trk_proc *proc)
+{
+    return proc->stat.state == 'Z' || proc->stat.state == 'X';
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* The loop: one epoll on the timer, the signals and the root process. */
+#include "session/session.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Looks before the first row at 1, 2, 4... ms, so that a job shorter than the interval is seen alive. */
+static const int64_t PEEK_FIRST_NS = 1000000;
+
+enum source { FROM_TIMER, FROM_SIGNALS, FROM_ROOT };
+
+static int watch(struct trk_session *session, int fd, enum source source)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = source};
+    return epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static struct timespec to_timespec(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+static int64_t next_peek_ns(const struct trk_session *session)
+{
+    return session->start_ns + (PEEK_FIRST_NS << session->peeks);
+}
+
+/* Peeks first, one by one; then the grid of start + n x interval, which the kernel keeps. */
+static int arm_timer(struct trk_session *session)
+{
+    int64_t first_row_ns = session->start_ns + session->interval_ns;
+    bool peek = session->job.has_root && next_peek_ns(session) < first_row_ns;
+    struct itimerspec when = {.it_value = to_timespec(peek ? next_peek_ns(session) : first_row_ns)};
+    if (!peek)
+        when.it_interval = to_timespec(session->interval_ns);
+    return timerfd_settime(session->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
+}
+
+/* A root that is not our child tells its end through a descriptor (Linux 5.3); without one the next tick
+ * finds it gone. */
+static int watch_root(struct trk_session *session)
+{
+    if (!session->job.has_root || session->options.reap_children)
+        return 0;
+    session->pid_fd = (int)syscall(SYS_pidfd_open, session->job.tree.root_pid, 0);
+    return session->pid_fd < 0 ? 0 : watch(session, session->pid_fd, FROM_ROOT);
+}
+
+int trk__loop_open(struct trk_session *session, struct trk_error *error)
+{
+    int code = 0;
+    session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    session->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (session->epoll_fd < 0 || session->timer_fd < 0)
+        code = -errno;
+    if (code == 0)
+        code = watch(session, session->timer_fd, FROM_TIMER);
+    if (code == 0 && session->options.signal_fd >= 0)
+        code = watch(session, session->options.signal_fd, FROM_SIGNALS);
+    if (code == 0)
+        code = watch_root(session);
+    if (code == 0)
+        code = arm_timer(session);
+    if (code < 0)
+        return trk__error_set(error, code, "cannot wait for events: %s", strerror(-code));
+    return 0;
+}
+
+void trk__loop_close(struct trk_session *session)
+{
+    int *const fds[] = {&session->epoll_fd, &session->timer_fd, &session->pid_fd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
+}
+
+/* Each returns 1 with an event, 0 when there is nothing to tell, or a negative code. */
+
+static int end_session(struct trk_session *session, struct trk_event *event,
+                       struct trk_error *error)
+{
+    *event = (struct trk_event){.kind = TRK_EVENT_END};
+    session->end_reported = true;
+    int code = trk_session_finish(session, error);
+    return code < 0 ? code : 1;
+}
+
+static bool is_over(const struct trk_session *session)
+{
+    const struct trk_job *job = &session->job;
+    if (!job->has_root || !(job->root_gone || session->root_is_zombie))
+        return false;
+    return !session->options.wait_descendants || !job->visible || trk__job_alive(job) == 0;
+}
+
+static int on_timer(struct trk_session *session, struct trk_event *event, struct trk_error *error)
+{
+    uint64_t expirations;
+    if (read(session->timer_fd, &expirations, sizeof expirations) != sizeof expirations)
+        return 0;
+    if (session->stats.rows == 0 &&
+        trk__context_monotonic_ns(&session->context) < session->start_ns + session->interval_ns) {
+        trk__session_peek(session);
+        session->peeks++;
+        return arm_timer(session);
+    }
+    session->missed_ticks += expirations - 1;
+    if (is_over(session))
+        return end_session(session, event, error);
+    *event = (struct trk_event){.kind = TRK_EVENT_ROW};
+    int code = trk__session_tick(session, error);
+    return code < 0 ? code : 1;
+}
+
+/* Stops and continuations are told by their own kind of wait, so that zombies stay to be looked at. */
+static int take_stops(struct trk_session *session, struct trk_event *event)
+{
+    int told = 0;
+    for (;;) {
+        siginfo_t info = {0};
+        if (waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WNOHANG) < 0 || !info.si_pid)
+            return told;
+        if (info.si_pid != session->job.tree.root_pid || info.si_code != CLD_STOPPED)
+            continue;
+        *event = (struct trk_event){.kind = TRK_EVENT_STOPPED, .signal = info.si_status};
+        told = 1;
+    }
+}
+
+static int on_child(struct trk_session *session, struct trk_event *event, struct trk_error *error)
+{
+    if (!session->options.reap_children)
+        return 0;
+    int told = take_stops(session, event);
+    trk__session_take_zombies(session);
+    if (session->root_is_zombie && session->options.wait_descendants) {
+        trk__job_reap(&session->job, session->job.tree.root_pid, false);
+        session->root_is_zombie = false;
+        trk__session_take_zombies(session);
+        trk__session_peek(session); /* who is left? */
+    }
+    return is_over(session) ? end_session(session, event, error) : told;
+}
+
+static int on_signal(struct trk_session *session, struct trk_event *event, struct trk_error *error)
+{
+    struct signalfd_siginfo info;
+    if (read(session->options.signal_fd, &info, sizeof info) != sizeof info)
+        return 0;
+    if (info.ssi_signo == SIGCHLD)
+        return on_child(session, event, error);
+    *event = (struct trk_event){
+        .kind = TRK_EVENT_SIGNAL,
+        .signal = (int)info.ssi_signo,
+        .from_terminal = info.ssi_code == SI_KERNEL,
+    };
+    return 1;
+}
+
+static int on_root(struct trk_session *session, struct trk_event *event, struct trk_error *error)
+{
+    session->job.root_gone = true;
+    epoll_ctl(session->epoll_fd, EPOLL_CTL_DEL, session->pid_fd, NULL);
+    if (session->options.wait_descendants)
+        trk__session_peek(session);
+    return is_over(session) ? end_session(session, event, error) : 0;
+}
+
+static int handle(struct trk_session *session, enum source source, struct trk_event *event,
+                  struct trk_error *error)
+{
+    switch (source) {
+    case FROM_TIMER:
+        return on_timer(session, event, error);
+    case FROM_SIGNALS:
+        return on_signal(session, event, error);
+    case FROM_ROOT:
+        return on_root(session, event, error);
+    }
+    return 0;
+}
+
+int trk_session_next(trk_session *session, struct trk_event *ret_event, struct trk_error *error)
+{
+    if (!session->started)
+        return trk__error_set(error, -EINVAL, "the session was not started");
+    if (session->finished) {
+        *ret_event = (struct trk_event){.kind = TRK_EVENT_END};
+        return 0;
+    }
+    for (;;) {
+        struct epoll_event ready;
+        int count = epoll_wait(session->epoll_fd, &ready, 1, -1);
+        if (count < 0 && errno != EINTR)
+            return trk__error_set(error, -errno, "cannot wait for events: %s", strerror(errno));
+        if (count <= 0)
+            continue;
+        int code = handle(session, ready.data.u32, ret_event, error);
+        if (code)
+            return code < 0 ? code : 0;
+    }
+}

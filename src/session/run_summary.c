@@ -1,0 +1,169 @@
+#include "session/session.h"
+
+#include "base/file.h"
+#include "base/parse.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static void summarise_exit(const struct trk_job *job, struct trk_summary *summary)
+{
+    summary->exit_code = -1;
+    if (!job->root_reaped)
+        return;
+    if (WIFEXITED(job->root_status))
+        summary->exit_code = WEXITSTATUS(job->root_status);
+    if (WIFSIGNALED(job->root_status)) {
+        summary->exit_signal = WTERMSIG(job->root_status);
+        summary->core_dumped = WCOREDUMP(job->root_status);
+    }
+}
+
+static struct trk_total total(bool valid, double value, const char *source)
+{
+    return (struct trk_total){.valid = valid, .value = valid ? value : NAN, .source = source};
+}
+
+static void summarise_cpu(const struct trk_job *job, struct trk_summary *summary)
+{
+    const struct trk_ledger *ledger = &job->ledger;
+    /* wait4 sees what was reaped; who still runs, or was reaped by nobody, is known from looks alone. */
+    bool looks_count = summary->left_running || ledger->lost_children;
+    const char *source = !job->root_reaped ? "sampled" : looks_count ? "wait4+sampled" : "wait4";
+    bool valid = job->has_root && (job->root_reaped || job->visible);
+    double cpu = (double)ledger->total[TRK_USAGE_CPU_NS] * 1e-9;
+    double user = (double)ledger->total[TRK_USAGE_USER_NS];
+    double system = (double)ledger->total[TRK_USAGE_SYSTEM_NS];
+    double share = user + system > 0 ? system / (user + system) : 0;
+    summary->cpu_seconds = total(valid, cpu, source);
+    summary->cpu_user_seconds = total(valid, cpu * (1 - share), source);
+    summary->cpu_system_seconds = total(valid, cpu * share, source);
+    summary->cpu_sampled_seconds =
+        job->has_root && job->visible ? (double)ledger->placed_cpu_ns * 1e-9 : NAN;
+    summary->cpu_is_lower_bound = ledger->lost_children > 0;
+}
+
+static void summarise_memory(const struct trk_job *job, struct trk_summary *summary)
+{
+    double sampled = job->memory_seen_ns ? (double)job->sampled_peak_bytes : NAN;
+    double single = job->single_peak_bytes ? (double)job->single_peak_bytes : NAN;
+    bool by_wait = isnan(sampled) || single > sampled;
+    double value = by_wait ? single : sampled;
+    summary->peak_memory_bytes = total(!isnan(value), value, by_wait ? "wait4" : "sampled");
+    summary->peak_memory_low_bytes = summary->peak_memory_sampled_bytes = sampled;
+    /* For one process alone the largest resident size ever is a bound; for several nothing here is. */
+    bool alone = job->root_reaped && summary->processes.value == 1;
+    summary->peak_memory_high_bytes =
+        alone ? fmax((double)job->ledger.largest_rss_bytes, value) : NAN;
+    summary->memory_estimated_ratio =
+        job->memory_ticks_bytes
+            ? (double)job->memory_ticks_estimated_bytes / (double)job->memory_ticks_bytes
+            : NAN;
+    summary->memory_true_reads = job->memory.true_reads;
+    summary->memory_longest_read_seconds = (double)job->memory.longest_read_ns * 1e-9;
+}
+
+static void summarise_bytes(const struct trk_job *job, struct trk_summary *summary)
+{
+    bool complete = job->bytes_final && !job->io_denied && !job->ledger.lost_children;
+    const char *source = complete ? "wait4" : "sampled";
+    bool valid = job->has_root && (job->io_known || job->root_reaped);
+    const uint64_t *used = job->ledger.total;
+    summary->read_bytes = total(valid, (double)used[TRK_USAGE_READ_BYTES], source);
+    summary->write_bytes = total(valid, (double)used[TRK_USAGE_WRITE_BYTES], source);
+}
+
+static void summarise_oom(const struct trk_session *session, struct trk_summary *summary)
+{
+    const struct trk_sample *last = &session->sample[session->current];
+    bool valid = session->oom_kills_known && trk__sample_has(last, TRK_M_SYS_CG_OOM_KILLS);
+    double kills =
+        valid ? (double)(last->raw[TRK_M_SYS_CG_OOM_KILLS] - session->oom_kills_first) : NAN;
+    summary->oom_kills = total(valid, kills, "cgroup");
+}
+
+/* Not ru_maxrss: that is inherited from whatever started the tracker. */
+static double own_peak_rss_bytes(const struct trk_context *context)
+{
+    char text[4096];
+    int len = trk__file_read_small_at(context->proc_fd, "self/status", text, sizeof text);
+    struct trk_cursor cursor = trk__cursor(text, len > 0 ? (size_t)len : 0);
+    struct trk_cursor line;
+    uint64_t kib;
+    while (trk__cursor_line(&cursor, &line))
+        if (trk__cursor_accept(&line, "VmHWM:") && trk__cursor_u64(&line, &kib))
+            return (double)kib * 1024;
+    return NAN;
+}
+
+static void summarise_overhead(const struct trk_session *session, struct trk_summary *summary)
+{
+    struct rusage own;
+    getrusage(RUSAGE_SELF, &own);
+    summary->overhead_cpu_seconds = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) +
+                                    (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1e-6;
+    summary->overhead_peak_rss_bytes = own_peak_rss_bytes(&session->context);
+}
+
+void trk_session_summary(const trk_session *session, struct trk_summary *ret_summary)
+{
+    const struct trk_job *job = &session->job;
+    uint32_t alive = trk__job_alive(job);
+    int64_t end_ns = session->finished ? session->end_ns : session->last_tick_ns;
+    uint64_t processes = job->tree.ever + job->unseen_reaped;
+    *ret_summary = (struct trk_summary){
+        .size = sizeof *ret_summary,
+        .ended = session->finished,
+        .start_time = (double)session->start_realtime_ns * 1e-9,
+        .wall_seconds = (double)(end_ns - session->start_ns) * 1e-9,
+        .interval_seconds = session->options.interval_seconds,
+        .samples = session->stats.rows,
+        .missed_ticks = session->missed_ticks,
+        .left_running = job->root_gone ? alive : 0,
+        .processes = total(job->has_root && job->visible, (double)processes,
+                           job->unseen_reaped ? "wait4+sampled" : "sampled"),
+    };
+    summarise_exit(job, ret_summary);
+    summarise_cpu(job, ret_summary);
+    summarise_memory(job, ret_summary);
+    summarise_bytes(job, ret_summary);
+    summarise_oom(session, ret_summary);
+    summarise_overhead(session, ret_summary);
+}
+
+int trk_session_survivor(const trk_session *session, uint32_t index, pid_t *ret_pid,
+                         char ret_command[16])
+{
+    const struct trk_proc_tree *tree = &session->job.tree;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct trk_proc *proc = &tree->item[i];
+        if (proc->vanished || trk__proc_is_zombie(proc) || index-- > 0)
+            continue;
+        *ret_pid = proc->pid;
+        memcpy(ret_command, proc->stat.comm, TRK_COMM_SIZE);
+        return 0;
+    }
+    return -ERANGE;
+}
+
+int trk_session_stats(const trk_session *session, const char *name,
+                      struct trk_metric_stats *ret_stats)
+{
+    enum trk_metric metric = trk__metric_find(name);
+    if (metric == TRK_METRIC_COUNT)
+        return -ENOENT;
+    trk__run_stats_get(&session->stats, metric, ret_stats);
+    return 0;
+}
+
+int trk_session_trend(const trk_session *session, const char *name, double *ret_values,
+                      size_t capacity)
+{
+    enum trk_metric metric = trk__metric_find(name);
+    return metric == TRK_METRIC_COUNT
+               ? -ENOENT
+               : trk__run_stats_trend(&session->stats, metric, ret_values, capacity);
+}

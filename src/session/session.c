@@ -1,0 +1,210 @@
+#include "session/session.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const double INTERVAL_MIN_SECONDS = 0.001;
+static const double INTERVAL_MAX_SECONDS = 3600;
+
+const char *trk_version(void)
+{
+    return TRK_VERSION;
+}
+
+void trk_options_init(struct trk_options *options)
+{
+    *options = (struct trk_options){
+        .size = sizeof *options,
+        .interval_seconds = 1,
+        .rows = TRK_ROWS_BOTH,
+        .schema = TRK_SCHEMA_V2,
+        .children = true,
+        .memory_budget_ratio = 0.001,
+        .signal_fd = -1,
+    };
+}
+
+static int check_options(const struct trk_options *options, struct trk_error *error)
+{
+    if (options->size != sizeof *options)
+        return trk__error_set(error, -EINVAL, "the options were not made by trk_options_init");
+    /* Written so that NaN fails too. */
+    if (!(options->interval_seconds >= INTERVAL_MIN_SECONDS &&
+          options->interval_seconds <= INTERVAL_MAX_SECONDS))
+        return trk__error_set(error, -EINVAL, "the interval must be 0.001 to 3600 seconds");
+    if (!(options->memory_budget_ratio >= 0 && options->memory_budget_ratio <= 1))
+        return trk__error_set(error, -EINVAL, "the memory budget must be 0 to 1 of a core");
+    if (options->rows < TRK_ROWS_PROCESS || options->rows > TRK_ROWS_BOTH)
+        return trk__error_set(error, -EINVAL, "rows must be process, system or both");
+    if (options->schema < TRK_SCHEMA_V1 || options->schema > TRK_SCHEMA_FULL)
+        return trk__error_set(error, -EINVAL, "the schema must be v1, v2, v3 or full");
+    if (options->reap_children && options->signal_fd < 0)
+        return trk__error_set(error, -EINVAL, "reap_children needs a signal_fd with SIGCHLD");
+    return 0;
+}
+
+static void start_clock(struct trk_session *session)
+{
+    session->start_ns = trk__context_monotonic_ns(&session->context);
+    session->start_realtime_ns = trk__context_realtime_ns(&session->context);
+    session->last_tick_ns = session->start_ns;
+}
+
+int trk_session_new(const struct trk_options *options, trk_session **ret_session,
+                    struct trk_error *error)
+{
+    int code = check_options(options, error);
+    if (code < 0)
+        return code;
+    struct trk_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return trk__error_set(error, -ENOMEM, "out of memory");
+    session->options = *options;
+    session->interval_ns = llround(options->interval_seconds * 1e9);
+    session->epoll_fd = session->timer_fd = session->pid_fd = -1;
+    session->context.root_fd = session->context.proc_fd = -1;
+    trk__run_stats_init(&session->stats);
+    code = trk__context_init(&session->context, options->root_path, error);
+    trk__job_init(&session->job, &session->context, options);
+    if (code == 0 && options->output_path)
+        code = trk__writer_open(options->output_path, options->format, options->schema,
+                                options->rows, options->overwrite, &session->writer, error);
+    if (code < 0) {
+        trk_session_free(session);
+        return code;
+    }
+    session->options.output_path = session->options.root_path = NULL;
+    /* A job that the caller starts next is measured from here on, its exec included. */
+    start_clock(session);
+    *ret_session = session;
+    return 0;
+}
+
+void trk_session_free(trk_session *session)
+{
+    if (!session)
+        return;
+    trk__loop_close(session);
+    trk__writer_close(session->writer, NULL);
+    for (unsigned i = 0; i < session->collector_count; i++)
+        session->collector[i].ops->close(session->collector[i].self);
+    trk__job_done(&session->job);
+    trk__sample_done(&session->sample[0]);
+    trk__sample_done(&session->sample[1]);
+    trk__row_done(&session->row);
+    trk__context_done(&session->context);
+    free(session);
+}
+
+/* Process rows need the count of forks and the GPU columns, nothing else of the system. */
+static bool is_needed(const struct trk_session *session, const struct trk_collector_ops *ops)
+{
+    return session->options.rows & TRK_ROWS_SYSTEM || ops == &trk__sys_cpu_ops ||
+           ops == &trk__gpu_none_ops;
+}
+
+static int open_collectors(struct trk_session *session)
+{
+    for (size_t i = 0; trk__system_collectors[i]; i++) {
+        const struct trk_collector_ops *ops = trk__system_collectors[i];
+        void *self;
+        if (!is_needed(session, ops) || session->collector_count == TRK_COLLECTORS_MAX)
+            continue;
+        int code = ops->open(&session->context, &self);
+        if (code < 0)
+            return code;
+        session->collector[session->collector_count].ops = ops;
+        session->collector[session->collector_count++].self = self;
+    }
+    return 0;
+}
+
+static int start_job(struct trk_session *session, pid_t root_pid, struct trk_error *error)
+{
+    bool is_child = session->options.reap_children;
+    int code = trk__job_start(&session->job, root_pid, is_child, session->start_ns);
+    if (code == -ESRCH && !is_child)
+        return trk__error_set(error, code, "no process with pid %d", (int)root_pid);
+    if (code == -ENOTSUP)
+        return trk__error_set(error, code,
+                              "/proc belongs to another PID namespace; mount this one's: "
+                              "mount -t proc proc /proc");
+    if (code < 0 && !is_child)
+        return trk__error_set(error, code, "cannot watch process %d: %s", (int)root_pid,
+                              strerror(-code));
+    if (is_child && (code < 0 || !session->job.visible))
+        trk__session_add_note(session, "processes could not be looked at: /proc %s",
+                              session->job.visible ? strerror(-code)
+                                                   : "belongs to another PID namespace");
+    return 0;
+}
+
+static void take_first_sample(struct trk_session *session)
+{
+    struct trk_sample *sample = &session->sample[session->current];
+    for (unsigned i = 0; i < session->collector_count; i++)
+        session->collector[i].ops->read(session->collector[i].self, sample);
+    trk__job_fill_first(&session->job, sample);
+    session->oom_kills_known = trk__sample_has(sample, TRK_M_SYS_CG_OOM_KILLS);
+    session->oom_kills_first = sample->raw[TRK_M_SYS_CG_OOM_KILLS];
+}
+
+int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *error)
+{
+    if (session->started)
+        return trk__error_set(error, -EALREADY, "the session was started before");
+    if (!session->options.reap_children)
+        start_clock(session);
+    int code = root_pid ? start_job(session, root_pid, error) : 0;
+    if (code < 0)
+        return code;
+    code = open_collectors(session);
+    if (code < 0)
+        return trk__error_set(error, code, "cannot start measuring: %s", strerror(-code));
+    take_first_sample(session);
+    code = trk__loop_open(session, error);
+    session->started = code == 0;
+    return code;
+}
+
+int trk_session_finish(trk_session *session, struct trk_error *error)
+{
+    if (!session->started || session->finished)
+        return 0;
+    session->finished = true;
+    int code = trk__session_tick(session, error);
+    session->end_ns = trk__context_monotonic_ns(&session->context);
+    struct trk_error close_error;
+    int closed = trk__writer_close(session->writer, &close_error);
+    session->writer = NULL;
+    if (code == 0 && closed < 0 && !session->write_failure)
+        return trk__error_set(error, closed, "%s", close_error.message);
+    return code;
+}
+
+int trk_session_signal(trk_session *session, int signal)
+{
+    int sent = 0;
+    const struct trk_proc_tree *tree = &session->job.tree;
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (!tree->item[i].vanished && !trk__proc_is_gone(tree, &tree->item[i]) &&
+            kill(tree->item[i].pid, signal) == 0)
+            sent++;
+    /* Before the first look, or where /proc shows nothing, the root is all that is known. */
+    if (!tree->count && session->job.has_root && !session->job.root_gone &&
+        kill(tree->root_pid, signal) == 0)
+        sent++;
+    return sent;
+}
+
+const char *trk_session_note(const trk_session *session, size_t index)
+{
+    return index < session->note_count ? session->note[index] : NULL;
+}

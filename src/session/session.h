@@ -1,0 +1,66 @@
+/* A session's inside: one context, the collectors, the job, two samples and where rows go. */
+#ifndef TRK_SESSION_SESSION_H
+#define TRK_SESSION_SESSION_H
+
+#include "base/context.h"
+#include "collect/collector.h"
+#include "metric/derive.h"
+#include "session/job.h"
+#include "session/run_stats.h"
+#include "write/writer.h"
+
+enum { TRK_COLLECTORS_MAX = 16, TRK_NOTE_SIZE = 160, TRK_NOTES_MAX = 8 };
+
+struct trk_session {
+    struct trk_options options; /* strings are not kept: see output */
+    int64_t interval_ns;
+    struct trk_context context;
+    struct trk_job job;
+    struct {
+        const struct trk_collector_ops *ops;
+        void *self;
+    } collector[TRK_COLLECTORS_MAX];
+    unsigned collector_count;
+
+    struct trk_sample sample[2];
+    unsigned current; /* index of the newest sample */
+    struct trk_row row;
+    struct trk_writer *writer;
+    int write_failure; /* the first; rows are not lost for statistics, later ones are tried again */
+
+    int64_t start_ns, start_realtime_ns, last_tick_ns, end_ns;
+    uint64_t missed_ticks;
+    unsigned peeks; /* looks before the first row, at 1, 2, 4... ms */
+    bool started, finished, end_reported;
+    bool root_is_zombie; /* the next tick looks at it, then reaps it */
+
+    int epoll_fd, timer_fd, pid_fd;
+    struct trk_run_stats stats;
+    uint64_t oom_kills_first;
+    bool oom_kills_known;
+    char note[TRK_NOTES_MAX][TRK_NOTE_SIZE];
+    unsigned note_count;
+};
+
+/* Reads everything once and makes it the newest sample. */
+void trk__session_sample(struct trk_session *session);
+
+/* A look at the job between samples: for the memory and the children of its first moments. */
+void trk__session_peek(struct trk_session *session);
+
+/* One tick: sample, derive, statistics, row. Returns the writer's failure. */
+int trk__session_tick(struct trk_session *session, struct trk_error *error);
+
+/* Reaps the zombies among our children, each after a last look; stops at the root, which is left for the
+ * closing tick (root_is_zombie). */
+void trk__session_take_zombies(struct trk_session *session);
+
+/* Keeps a line for trk_session_note. */
+void trk__session_add_note(struct trk_session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The loop's descriptors (loop.c). */
+int trk__loop_open(struct trk_session *session, struct trk_error *error);
+void trk__loop_close(struct trk_session *session);
+
+#endif

@@ -1,0 +1,195 @@
+/* The summary as one JSON object, for --summary. */
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "session/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_LIMIT = 4 << 20, NAME_SIZE = 80 };
+
+static void put_double(struct trk_json *json, const char *key, double value)
+{
+    trk__json_key(json, key);
+    trk__json_double(json, value);
+}
+
+/* To the millionth: the nearest double to the decimal text, so that no digits of noise are printed. */
+static void put_rounded(struct trk_json *json, const char *key, double value)
+{
+    put_double(json, key, round(value * 1e6) / 1e6);
+}
+
+static void put_whole(struct trk_json *json, const char *key, double value)
+{
+    trk__json_key(json, key);
+    if (isnan(value))
+        trk__json_null(json);
+    else
+        trk__json_u64(json, (uint64_t)value);
+}
+
+static void put_source(struct trk_json *json, const struct trk_total *total)
+{
+    trk__json_key(json, "source");
+    trk__json_string(json, total->valid ? total->source : NULL);
+}
+
+static void put_count(struct trk_json *json, const char *key, const struct trk_total *total)
+{
+    trk__json_key(json, key);
+    trk__json_begin_object(json);
+    put_whole(json, "value", total->value);
+    put_source(json, total);
+    trk__json_end_object(json);
+}
+
+static void put_cpu(struct trk_json *json, const struct trk_summary *summary)
+{
+    double value = summary->cpu_seconds.value;
+    double coverage = NAN;
+    if (!summary->cpu_is_lower_bound && value > 0)
+        coverage = fmin(1, summary->cpu_sampled_seconds / value);
+    trk__json_key(json, "cpu_seconds");
+    trk__json_begin_object(json);
+    put_rounded(json, "value", value);
+    put_rounded(json, "user", summary->cpu_user_seconds.value);
+    put_rounded(json, "system", summary->cpu_system_seconds.value);
+    put_source(json, &summary->cpu_seconds);
+    put_rounded(json, "sampled", summary->cpu_sampled_seconds);
+    put_rounded(json, "coverage", coverage);
+    trk__json_end_object(json);
+}
+
+static void put_memory(struct trk_json *json, const struct trk_summary *summary)
+{
+    trk__json_key(json, "peak_memory_bytes");
+    trk__json_begin_object(json);
+    put_whole(json, "value", summary->peak_memory_bytes.value);
+    put_whole(json, "low", summary->peak_memory_low_bytes);
+    put_whole(json, "high", summary->peak_memory_high_bytes);
+    put_source(json, &summary->peak_memory_bytes);
+    put_whole(json, "sampled", summary->peak_memory_sampled_bytes);
+    put_rounded(json, "estimated_ratio", summary->memory_estimated_ratio);
+    trk__json_key(json, "true_reads");
+    trk__json_u64(json, summary->memory_true_reads);
+    put_rounded(json, "longest_read_seconds", summary->memory_longest_read_seconds);
+    trk__json_end_object(json);
+}
+
+static void put_totals(struct trk_json *json, const struct trk_summary *summary)
+{
+    trk__json_key(json, "totals");
+    trk__json_begin_object(json);
+    put_cpu(json, summary);
+    put_memory(json, summary);
+    put_count(json, "read_bytes", &summary->read_bytes);
+    put_count(json, "write_bytes", &summary->write_bytes);
+    put_count(json, "processes", &summary->processes);
+    put_count(json, "oom_kills", &summary->oom_kills);
+    trk__json_end_object(json);
+}
+
+/* A time, a pid and counters since boot have no average worth the name. */
+static bool has_statistics(enum trk_metric metric)
+{
+    enum trk_scope scope = trk__metrics[metric].scope;
+    return (scope == TRK_SCOPE_PROCESS || scope == TRK_SCOPE_SYSTEM) && metric != TRK_M_PROC_PID &&
+           metric != TRK_M_SYS_FORKS_TOTAL;
+}
+
+/* Averages or maxima of every metric that was read at least once, by its name in schema full. */
+static void put_statistics(struct trk_json *json, const char *key,
+                           const struct trk_session *session, bool maxima)
+{
+    trk__json_key(json, key);
+    trk__json_begin_object(json);
+    for (unsigned m = 0; m < TRK_METRIC_COUNT; m++) {
+        struct trk_metric_stats stats;
+        if (!has_statistics(m) || !session->stats.stat[m].count)
+            continue;
+        trk__run_stats_get(&session->stats, m, &stats);
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%s%s", trk__scope_prefix(trk__metrics[m].scope),
+                 trk__metrics[m].name);
+        put_rounded(json, name, maxima ? stats.max : stats.mean);
+    }
+    trk__json_end_object(json);
+}
+
+static void put_command(struct trk_json *json, char *const command[])
+{
+    trk__json_key(json, "command");
+    if (!command) {
+        trk__json_null(json);
+        return;
+    }
+    trk__json_begin_array(json);
+    for (; *command; command++)
+        trk__json_string(json, *command);
+    trk__json_end_array(json);
+}
+
+static void put_end(struct trk_json *json, const struct trk_summary *summary)
+{
+    trk__json_key(json, "exit_code");
+    if (summary->exit_code < 0)
+        trk__json_null(json);
+    else
+        trk__json_i64(json, summary->exit_code);
+    trk__json_key(json, "signal");
+    if (summary->exit_signal)
+        trk__json_i64(json, summary->exit_signal);
+    else
+        trk__json_null(json);
+}
+
+static void put_times(struct trk_json *json, const struct trk_summary *summary)
+{
+    put_rounded(json, "start_time", summary->start_time);
+    put_rounded(json, "wall_seconds", summary->wall_seconds);
+    put_double(json, "interval_seconds", summary->interval_seconds);
+    trk__json_key(json, "samples");
+    trk__json_u64(json, summary->samples);
+    trk__json_key(json, "missed_ticks");
+    trk__json_u64(json, summary->missed_ticks);
+}
+
+static void put_overhead(struct trk_json *json, const struct trk_summary *summary)
+{
+    trk__json_key(json, "overhead");
+    trk__json_begin_object(json);
+    put_rounded(json, "cpu_seconds", summary->overhead_cpu_seconds);
+    put_whole(json, "peak_rss_bytes", summary->overhead_peak_rss_bytes);
+    trk__json_end_object(json);
+}
+
+int trk_session_write_summary(const trk_session *session, char *const command[], int fd,
+                              struct trk_error *error)
+{
+    struct trk_summary summary;
+    trk_session_summary(session, &summary);
+    struct trk_buffer text;
+    trk__buffer_init(&text, TEXT_LIMIT);
+    struct trk_json json = trk__json(&text);
+    trk__json_begin_object(&json);
+    trk__json_key(&json, "schema_version");
+    trk__json_u64(&json, 1);
+    put_command(&json, command);
+    put_end(&json, &summary);
+    put_times(&json, &summary);
+    put_totals(&json, &summary);
+    put_statistics(&json, "averages", session, false);
+    put_statistics(&json, "maxima", session, true);
+    put_overhead(&json, &summary);
+    trk__json_end_object(&json);
+    trk__buffer_add_char(&text, '\n');
+    int code = text.failure;
+    if (code == 0)
+        code = trk__file_write_all(fd, text.data, text.len);
+    trk__buffer_done(&text);
+    return code < 0 ? trk__error_set(error, code, "cannot write the summary: %s", strerror(-code))
+                    : 0;
+}

@@ -1,0 +1,100 @@
+#include "session/session.h"
+
+#include "collect/helper_pid.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+static uint64_t forks_of(const struct trk_sample *sample)
+{
+    return trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL) ? sample->raw[TRK_M_SYS_FORKS_TOTAL] : 0;
+}
+
+void trk__session_sample(struct trk_session *session)
+{
+    session->current ^= 1;
+    struct trk_sample *sample = &session->sample[session->current];
+    trk__sample_clear(sample);
+    for (unsigned i = 0; i < session->collector_count; i++)
+        session->collector[i].ops->read(session->collector[i].self, sample);
+    trk__job_look(&session->job, forks_of(sample));
+}
+
+void trk__session_peek(struct trk_session *session)
+{
+    /* The older sample is not needed before the next tick clears it: it takes the count of forks, which
+     * saves a listing of all processes where nothing was born. */
+    struct trk_sample *scratch = &session->sample[session->current ^ 1];
+    trk__sample_clear(scratch);
+    for (unsigned i = 0; i < session->collector_count; i++)
+        if (session->collector[i].ops == &trk__sys_cpu_ops)
+            session->collector[i].ops->read(session->collector[i].self, scratch);
+    trk__job_look(&session->job, forks_of(scratch));
+}
+
+void trk__session_take_zombies(struct trk_session *session)
+{
+    for (;;) {
+        siginfo_t info = {0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
+            return;
+        if (info.si_pid == session->job.tree.root_pid) {
+            session->root_is_zombie = true;
+            return;
+        }
+        if (trk__helper_is_ours(info.si_pid))
+            waitpid(info.si_pid, NULL, 0);
+        else
+            trk__job_reap(&session->job, info.si_pid, false);
+    }
+}
+
+/* The root was looked at just now; what it left behind as zombies comes to us with its end. */
+static void reap_root(struct trk_session *session)
+{
+    trk__job_reap(&session->job, session->job.tree.root_pid, true);
+    session->root_is_zombie = false;
+    trk__session_take_zombies(session);
+}
+
+/* Time goes by the monotonic clock from the start on, so that a step of the wall clock moves no row. */
+static void stamp(struct trk_session *session, struct trk_sample *sample, int64_t now_ns)
+{
+    int64_t realtime_ns = session->start_realtime_ns + (now_ns - session->start_ns);
+    trk__sample_set(sample, TRK_M_TIMESTAMP, realtime_ns > 0 ? (uint64_t)realtime_ns : 0);
+    sample->read_ns[TRK_SOURCE_CLOCK] = now_ns;
+}
+
+int trk__session_tick(struct trk_session *session, struct trk_error *error)
+{
+    int64_t now_ns = trk__context_monotonic_ns(&session->context);
+    trk__session_sample(session);
+    if (session->root_is_zombie)
+        reap_root(session);
+    struct trk_sample *now = &session->sample[session->current];
+    struct trk_sample *before = &session->sample[session->current ^ 1];
+    trk__job_fill(&session->job, now);
+    stamp(session, now, now_ns);
+    trk__derive(before, now, now_ns - session->last_tick_ns, &session->row);
+    session->last_tick_ns = now_ns;
+    trk__run_stats_add(&session->stats, &session->row);
+    if (!session->writer)
+        return 0;
+    int code = trk__writer_row(session->writer, &session->row, error);
+    if (code < 0 && !session->write_failure) {
+        session->write_failure = code;
+        return code;
+    }
+    return 0; /* a failure is told once; every row is tried all the same */
+}
+
+void trk__session_add_note(struct trk_session *session, const char *format, ...)
+{
+    if (session->note_count == TRK_NOTES_MAX)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(session->note[session->note_count++], TRK_NOTE_SIZE, format, args);
+    va_end(args);
+}

@@ -1,0 +1,146 @@
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct trk_cursor text(const char *t)
+{
+    return trk__cursor(t, strlen(t));
+}
+
+static void numbers_are_read_and_bounded(void)
+{
+    struct trk_cursor c = text("  42 18446744073709551615 18446744073709551616 x");
+    uint64_t value = 7;
+    CHECK(trk__cursor_u64(&c, &value));
+    CHECK_U64(value, 42);
+    CHECK(trk__cursor_u64(&c, &value));
+    CHECK_U64(value, UINT64_MAX);
+    const char *before = c.at;
+    CHECK(!trk__cursor_u64(&c, &value));
+    CHECK_U64(value, UINT64_MAX);
+    CHECK(c.at == before);
+}
+
+static void negative_numbers_are_zero(void)
+{
+    struct trk_cursor c = text("-1 5");
+    uint64_t value = 7;
+    CHECK(trk__cursor_u64_or_negative(&c, &value));
+    CHECK_U64(value, 0);
+    CHECK(trk__cursor_u64_or_negative(&c, &value));
+    CHECK_U64(value, 5);
+}
+
+static void hundredths_take_any_number_of_decimals(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t value;
+    } cases[] = {{"0.35", 35}, {"12.3", 1230}, {"7", 700}, {"1.999", 199}, {"0.05", 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trk_cursor c = text(cases[i].text);
+        uint64_t value = 0;
+        CHECK(trk__cursor_hundredths(&c, &value));
+        CHECK_U64(value, cases[i].value);
+    }
+    struct trk_cursor bad = text("x");
+    uint64_t value;
+    CHECK(!trk__cursor_hundredths(&bad, &value));
+}
+
+static void lines_and_words_end_where_the_text_does(void)
+{
+    struct trk_cursor c = text("one two\n\nlast");
+    struct trk_cursor line, word;
+    CHECK(trk__cursor_line(&c, &line));
+    CHECK(trk__cursor_word(&line, &word) && trk__cursor_equals(&word, "one"));
+    CHECK(trk__cursor_skip_words(&line, 1));
+    CHECK(!trk__cursor_word(&line, &word));
+    CHECK(trk__cursor_line(&c, &line) && trk__cursor_at_end(&line));
+    CHECK(trk__cursor_line(&c, &line) && trk__cursor_equals(&line, "last"));
+    CHECK(!trk__cursor_line(&c, &line));
+}
+
+static void a_buffer_stops_at_its_ceiling_and_says_so(void)
+{
+    struct trk_buffer buffer;
+    trk__buffer_init(&buffer, 300);
+    for (int i = 0; i < 100; i++)
+        trk__buffer_add_text(&buffer, "12345");
+    CHECK(buffer.failure == -ENOBUFS);
+    CHECK(buffer.len < 300);
+    trk__buffer_clear(&buffer);
+    CHECK(buffer.failure == 0);
+    trk__buffer_add_u64(&buffer, UINT64_MAX);
+    trk__buffer_add_char(&buffer, ' ');
+    trk__buffer_add_u64(&buffer, 0);
+    trk__buffer_printf(&buffer, " %s", "end");
+    CHECK_TEXT(buffer.data, "18446744073709551615 0 end");
+    trk__buffer_done(&buffer);
+}
+
+static void a_file_longer_than_one_read_comes_whole(void)
+{
+    char path[] = "/tmp/trk-base-XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    enum { LENGTH = 100000 };
+    char *big = malloc(LENGTH);
+    for (int i = 0; i < LENGTH; i++)
+        big[i] = (char)('a' + i % 26);
+    CHECK(trk__file_write_all(fd, big, LENGTH) == 0);
+    struct trk_buffer buffer;
+    trk__buffer_init(&buffer, TRK_BUFFER_LIMIT_DEFAULT);
+    for (int again = 0; again < 2; again++) {
+        CHECK(trk__file_read_all(fd, TRK_FILE_ONE_RECORD, &buffer) == 0);
+        CHECK(buffer.len == LENGTH && memcmp(buffer.data, big, LENGTH) == 0);
+        CHECK(trk__file_read_all(fd, TRK_FILE_MANY_RECORDS, &buffer) == 0);
+        CHECK(buffer.len == LENGTH && memcmp(buffer.data, big, LENGTH) == 0);
+    }
+    trk__buffer_done(&buffer);
+    free(big);
+    close(fd);
+    unlink(path);
+}
+
+static void a_kept_file_may_come_later_and_go(void)
+{
+    char folder[] = "/tmp/trk-base-XXXXXX";
+    CHECK(mkdtemp(folder) != NULL);
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct trk_kept_file file;
+    struct trk_buffer buffer;
+    trk__buffer_init(&buffer, TRK_BUFFER_LIMIT_DEFAULT);
+    trk__kept_file_init(&file, dir, "late", TRK_FILE_ONE_RECORD);
+    CHECK(trk__kept_file_read(&file, &buffer) == -ENOENT);
+    int fd = openat(dir, "late", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(write(fd, "here", 4) == 4);
+    close(fd);
+    CHECK(trk__kept_file_read(&file, &buffer) == 0);
+    CHECK_TEXT(buffer.data, "here");
+    unlinkat(dir, "late", 0);
+    CHECK(trk__kept_file_read(&file, &buffer) == 0); /* the descriptor is still good */
+    trk__kept_file_close(&file);
+    CHECK(trk__kept_file_read(&file, &buffer) == -ENOENT);
+    trk__buffer_done(&buffer);
+    close(dir);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    RUN(numbers_are_read_and_bounded);
+    RUN(negative_numbers_are_zero);
+    RUN(hundredths_take_any_number_of_decimals);
+    RUN(lines_and_words_end_where_the_text_does);
+    RUN(a_buffer_stops_at_its_ceiling_and_says_so);
+    RUN(a_file_longer_than_one_read_comes_whole);
+    RUN(a_kept_file_may_come_later_and_go);
+    return check_done("base");
+}

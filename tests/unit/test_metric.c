@@ -1,0 +1,146 @@
+#include "check.h"
+#include "metric/derive.h"
+
+#include <errno.h>
+
+static void every_metric_is_complete_and_scopes_stand_together(void)
+{
+    unsigned changes = 0;
+    for (unsigned m = 0; m < TRK_METRIC_COUNT; m++) {
+        const struct trk_metric_def *metric = &trk__metrics[m];
+        CHECK(metric->name && metric->name[0]);
+        CHECK(metric->meaning && metric->meaning[strlen(metric->meaning) - 1] == '.');
+        for (unsigned s = 0; s < 3; s++)
+            CHECK((metric->column[s].name == NULL) == (metric->column[s].form == TRK_FORM_NONE));
+        changes += m > 0 && metric->scope != trk__metrics[m - 1].scope;
+    }
+    CHECK_U64(changes, TRK_SCOPE_COUNT - 1);
+    for (unsigned s = TRK_SCOPE_DEVICE_FIRST; s < TRK_SCOPE_COUNT; s++)
+        CHECK(trk__scope_end(s) - trk__scope_first(s) <= TRK_DEVICE_METRICS_MAX);
+}
+
+static void names_are_unique_within_a_scope_and_found_with_their_prefix(void)
+{
+    for (unsigned a = 0; a < TRK_METRIC_COUNT; a++)
+        for (unsigned b = a + 1; b < TRK_METRIC_COUNT; b++)
+            CHECK(trk__metrics[a].scope != trk__metrics[b].scope ||
+                  strcmp(trk__metrics[a].name, trk__metrics[b].name) != 0);
+    CHECK(trk__metric_find("process_memory_bytes") == TRK_M_PROC_MEMORY);
+    CHECK(trk__metric_find("system_cpu_usage_cores") == TRK_M_SYS_CPU);
+    CHECK(trk__metric_find("timestamp") == TRK_M_TIMESTAMP);
+    CHECK(trk__metric_find("cpu_usage_cores") == TRK_METRIC_COUNT);
+    CHECK(trk__metric_find("system_usage_cores") == TRK_METRIC_COUNT);
+}
+
+static void the_public_catalogue_ends_with_an_error(void)
+{
+    struct trk_metric_info info;
+    CHECK(trk_metric_at(TRK_M_PROC_MEMORY, &info) == 0);
+    CHECK_TEXT(info.name, "memory_bytes");
+    CHECK_TEXT(info.names[0], "pss");
+    CHECK_TEXT(info.names[1], "memory");
+    CHECK(trk_metric_at(TRK_METRIC_COUNT, &info) == -ERANGE);
+}
+
+struct pair {
+    struct trk_sample before, now;
+    struct trk_row row;
+};
+
+static void finish(struct pair *pair)
+{
+    trk__sample_done(&pair->before);
+    trk__sample_done(&pair->now);
+    trk__row_done(&pair->row);
+}
+
+static void gauges_deltas_and_rates_are_derived(void)
+{
+    struct pair p = {0};
+    trk__sample_set(&p.before, TRK_M_SYS_UTIME, 5000000000);
+    trk__sample_set(&p.before, TRK_M_SYS_CPU, 6000000000);
+    trk__sample_set(&p.now, TRK_M_SYS_UTIME, 6500000000);
+    trk__sample_set(&p.now, TRK_M_SYS_CPU, 9000000000);
+    trk__sample_set(&p.now, TRK_M_SYS_MEM_FREE, 4096);
+    p.before.read_ns[TRK_SOURCE_STAT] = 1000000000;
+    p.now.read_ns[TRK_SOURCE_STAT] = 3000000000;
+    CHECK(trk__derive(&p.before, &p.now, 1000000000, &p.row) == 0);
+    CHECK_NEAR(p.row.value[TRK_M_SYS_UTIME], 1.5, 1e-12);
+    CHECK_NEAR(p.row.value[TRK_M_SYS_CPU], 1.5, 1e-12); /* by the source's own clock: 3 s in 2 s */
+    CHECK_NEAR(p.row.value[TRK_M_SYS_MEM_FREE], 4096, 0);
+    CHECK_NEAR(p.row.elapsed_seconds, 1, 0);
+    finish(&p);
+}
+
+static void what_was_not_read_is_absent(void)
+{
+    struct pair p = {0};
+    trk__sample_set(&p.now, TRK_M_SYS_UTIME, 1);
+    trk__derive(&p.before, &p.now, 1000000000, &p.row);
+    CHECK(isnan(p.row.value[TRK_M_SYS_UTIME]));    /* nothing to compare with */
+    CHECK(isnan(p.row.value[TRK_M_SYS_MEM_FREE])); /* not read */
+    finish(&p);
+}
+
+static void counters_that_go_back_give_zero_and_no_time_gives_no_rate(void)
+{
+    struct pair p = {0};
+    trk__sample_set(&p.before, TRK_M_SYS_UTIME, 10);
+    trk__sample_set(&p.now, TRK_M_SYS_UTIME, 9);
+    trk__sample_set(&p.before, TRK_M_SYS_CPU, 1);
+    trk__sample_set(&p.now, TRK_M_SYS_CPU, 2);
+    trk__derive(&p.before, &p.now, 0, &p.row);
+    CHECK_NEAR(p.row.value[TRK_M_SYS_UTIME], 0, 0);
+    CHECK(isnan(p.row.value[TRK_M_SYS_CPU]));
+    trk__derive(&p.before, &p.now, -5, &p.row);
+    CHECK(isnan(p.row.value[TRK_M_SYS_CPU]));
+    finish(&p);
+}
+
+static void devices_keep_their_index_and_new_ones_start_absent(void)
+{
+    struct pair p = {0};
+    struct trk_device *disk = trk__sample_device(&p.before, TRK_SCOPE_DISK, "sda", 0);
+    trk__device_set(disk, 0, 1000);
+    disk = trk__sample_device(&p.now, TRK_SCOPE_DISK, "sda", 0);
+    trk__device_set(disk, 0, 1500);
+    disk = trk__sample_device(&p.now, TRK_SCOPE_DISK, "sdb", 1);
+    trk__device_set(disk, 0, 77);
+    trk__derive(&p.before, &p.now, 1000000000, &p.row);
+    struct trk_device_rows *rows = &p.row.devices[TRK_SCOPE_DISK - TRK_SCOPE_DEVICE_FIRST];
+    CHECK_U64(rows->count, 2);
+    CHECK_TEXT(rows->item[0].name, "sda");
+    CHECK_NEAR(rows->item[0].value[0], 500, 0);
+    CHECK(isnan(rows->item[0].value[1]));
+    CHECK(isnan(rows->item[1].value[0]));
+    trk__sample_clear(&p.now);
+    trk__derive(&p.before, &p.now, 1000000000, &p.row);
+    CHECK_U64(rows->count, 2); /* gone, but its column stays */
+    CHECK(isnan(rows->item[0].value[0]));
+    finish(&p);
+}
+
+static void devices_have_a_ceiling(void)
+{
+    struct trk_sample sample = {0};
+    char name[16];
+    for (int i = 0; i < TRK_DEVICES_MAX; i++) {
+        snprintf(name, sizeof name, "d%d", i);
+        CHECK(trk__sample_device(&sample, TRK_SCOPE_NET, name, (uint32_t)i) != NULL);
+    }
+    CHECK(trk__sample_device(&sample, TRK_SCOPE_NET, "one more", 0) == NULL);
+    trk__sample_done(&sample);
+}
+
+int main(void)
+{
+    RUN(every_metric_is_complete_and_scopes_stand_together);
+    RUN(names_are_unique_within_a_scope_and_found_with_their_prefix);
+    RUN(the_public_catalogue_ends_with_an_error);
+    RUN(gauges_deltas_and_rates_are_derived);
+    RUN(what_was_not_read_is_absent);
+    RUN(counters_that_go_back_give_zero_and_no_time_gives_no_rate);
+    RUN(devices_keep_their_index_and_new_ones_start_absent);
+    RUN(devices_have_a_ceiling);
+    return check_done("metric");
+}
