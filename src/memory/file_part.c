@@ -71,13 +71,13 @@ static double expected_kb(const struct trk__mem_file_truth *truth, double share_
     return truth->pss_kb + growth_ratio * (share_kb - truth->share_kb);
 }
 
-static void take_share(struct trk__mem_process *process, double share_kb, bool pooled)
+static void take_share(struct trk__mem_process *process, double share_kb)
 {
     const struct trk__mem_file_truth *truth = &process->file_truth;
     process->file_share_kb = share_kb;
     double pss_kb, low_kb, high_kb;
     if (truth->known) {
-        pss_kb = pooled == truth->pooled ? expected_kb(truth, share_kb) : share_kb;
+        pss_kb = expected_kb(truth, share_kb);
         double doubt_kb = DOUBT_OF_CHANGE * fabs(share_kb - truth->share_kb) +
                           (truth->own ? truth->error_ratio : DOUBT_OF_LIKE) * pss_kb;
         low_kb = high_kb = doubt_kb;
@@ -91,17 +91,38 @@ static void take_share(struct trk__mem_process *process, double share_kb, bool p
     process->file_high_kb = trk__min(process->file_pss_kb + high_kb, process->file_kb);
 }
 
+static size_t holder_of(const struct trk__mem_group *group, uint32_t slot)
+{
+    size_t index = 0;
+    while (index < group->count && group->holders[index].slot != slot)
+        index++;
+    return index;
+}
+
+/* A new division must not move what reads have found: they are carried over as they stand today, with their
+ * doubts, and follow the new shares from here on. */
+static void carry_truths_over(trk_mem_model *model, struct trk__mem_group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct trk__mem_process *process = &model->processes[group->holders[i].slot];
+        struct trk__mem_file_truth *truth = &process->file_truth;
+        process->file_share_kb = group->holders[i].share_kb;
+        if (!truth->own)
+            continue;
+        truth->pss_kb = process->file_pss_kb;
+        truth->share_kb = process->file_share_kb;
+        double doubt_kb = (process->file_high_kb - process->file_low_kb) / 2;
+        truth->error_ratio = process->file_pss_kb > 0 ? doubt_kb / process->file_pss_kb : 0;
+    }
+}
+
 /* A read of more than libraries tells whether the holders hold the same pages, each a part of the next one's,
  * or pick them from something larger. */
 void trk__mem_command_learn_pool(trk_mem_model *model, uint32_t command, uint32_t slot, double pss_kb)
 {
     struct trk__mem_group *group = &model->commands.items[command];
-    if (group->count < 2 || model->processes[slot].file_kb < POOL_READ_MIN_KB)
-        return;
-    size_t index = 0;
-    while (index < group->count && group->holders[index].slot != slot)
-        index++;
-    if (index == group->count)
+    size_t index = holder_of(group, slot);
+    if (group->count < 2 || index == group->count || model->processes[slot].file_kb < POOL_READ_MIN_KB)
         return;
     double largest_kb = group->holders[group->count - 1].held_kb;
     trk__nested_share(group->holders, group->count);
@@ -112,6 +133,7 @@ void trk__mem_command_learn_pool(trk_mem_model *model, uint32_t command, uint32_
         pool_kb = sqrt(pool_kb * trk__max(group->pool_kb, largest_kb));
     group->pool_kb = pool_kb > POOL_NESTED_RATIO * largest_kb ? pool_kb : 0;
     divide_pool(group);
+    carry_truths_over(model, group);
 }
 
 void trk__mem_command_recompute(trk_mem_model *model, uint32_t command)
@@ -122,7 +144,7 @@ void trk__mem_command_recompute(trk_mem_model *model, uint32_t command)
     double sum_kb = 0, low_kb = 0, high_kb = 0, estimated_kb = 0;
     for (uint32_t i = 0; i < group->count; i++) {
         struct trk__mem_process *process = &model->processes[group->holders[i].slot];
-        take_share(process, group->holders[i].share_kb, group->pool_kb > 0);
+        take_share(process, group->holders[i].share_kb);
         sum_kb += process->file_pss_kb;
         low_kb += process->file_low_kb;
         high_kb += process->file_high_kb;

@@ -210,6 +210,7 @@ int trk__mem_process_exec(trk_mem_model *model, uint32_t slot)
     leave_group(model, &model->families, &process->family);
     leave_group(model, &model->commands, &process->command);
     process->true_reads = 0;
+    process->read_error_kb = 0;
     process->refused = false;
     /* The pages of the old image are gone, and the faults before the exec are not this image's. */
     process->next.ppid = 0;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define PAGE_KB_DEFAULT 4.0
-enum { PROCESSES_DEFAULT = 65536 };
+enum { PROCESSES_DEFAULT = 65536, FAULT_AROUND_PAGES = 16 };
 
 /* A process is worth a read when it is in doubt by more than this, and by more than this part of the
  * total. */
@@ -126,7 +126,15 @@ static const struct trk_mem_tick_proc *latest(const struct trk__mem_process *pro
     return process->touched ? &process->next : &process->last;
 }
 
-/* A vfork child runs in its parent's memory until it execs: the same numbers are one memory. */
+/* A fork copies no file pages and a fault maps 16 of them at most: who shows more than its own faults can have
+ * mapped shows someone else's. */
+static bool maps_more_than_it_faulted(const struct trk_mem_tick_proc *child)
+{
+    return child->shared_pages / FAULT_AROUND_PAGES > child->minflt;
+}
+
+/* A vfork child runs in its parent's memory until it execs: the same numbers are one memory, unless the child of a
+ * fork has come to look like its parent. */
 static bool shows_parent(trk_mem_model *model, const struct trk__mem_process *process)
 {
     const struct trk_mem_tick_proc *child = latest(process);
@@ -138,9 +146,10 @@ static bool shows_parent(trk_mem_model *model, const struct trk__mem_process *pr
         raw->resident_pages != child->resident_pages || raw->shared_pages != child->shared_pages ||
         child->resident_pages == 0)
         return false;
-    if (!model->options.same_memory)
-        return true;
-    return model->options.same_memory(model->options.context, child->pid, raw->pid) != 0;
+    int same = -1;
+    if (model->options.same_memory)
+        same = model->options.same_memory(model->options.context, child->pid, raw->pid);
+    return same < 0 ? maps_more_than_it_faulted(child) : same > 0;
 }
 
 static void become_twin(trk_mem_model *model, struct trk__mem_process *process)

@@ -20,6 +20,8 @@ struct trk__mem_process {
     bool shows_parent; /* vfork: in no group */
     bool refused;
     uint32_t true_reads;
+    uint64_t read_tick;
+    double read_error_kb; /* what a read of the same kind would leave in doubt again */
 
     /* Anonymous memory: all = own + common. */
     double anon_kb, own_kb, common_kb;
@@ -35,7 +37,6 @@ struct trk__mem_process {
     struct trk__mem_file_truth {
         bool known;      /* from a read of this process or of its like */
         bool own;        /* of this process */
-        bool pooled;     /* share_kb is of a pool, not nested */
         double share_kb; /* nested share at that read */
         double file_kb;
         double pss_kb;

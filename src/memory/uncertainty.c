@@ -27,9 +27,11 @@ double trk__mem_copy_spread(const struct trk__mem_group *family)
 
 double trk__mem_doubt_of_process(const trk_mem_model *model, const struct trk__mem_process *process)
 {
-    if (process->shows_parent || process->refused || process->family == TRK__MEM_NONE)
+    if (process->shows_parent || process->refused || process->family == TRK__MEM_NONE ||
+        process->read_tick == model->tick)
         return 0;
     bool alone = model->families.items[process->family].count <= 1;
-    return (alone ? 0 : process->anon_doubt_kb) +
-           trk__max(process->file_high_kb - process->file_pss_kb, process->file_pss_kb - process->file_low_kb);
+    double file_kb = trk__max(process->file_high_kb - process->file_pss_kb,
+                              process->file_pss_kb - process->file_low_kb);
+    return (alone ? 0 : process->anon_doubt_kb) + file_kb - process->read_error_kb;
 }

@@ -88,13 +88,14 @@ static int add_sample(struct trace *trace, const char *line)
     return 0;
 }
 
+/* A vfork child: all that was read of it is its parent's to the last kB. */
 static bool is_twin(const struct trace_process *child, const struct trace_process *parent)
 {
     const struct trk_mem_tick_proc *c = &child->cheap, *p = &parent->cheap;
-    double apart_kb = child->truth.pss_kb - parent->truth.pss_kb;
     return c->ppid == p->pid && c->start_stack == p->start_stack && c->size_pages == p->size_pages &&
            c->resident_pages == p->resident_pages && c->shared_pages == p->shared_pages &&
-           apart_kb > -16 && apart_kb < 16;
+           child->truth.pss_kb == parent->truth.pss_kb &&
+           child->truth.private_dirty_kb == parent->truth.private_dirty_kb;
 }
 
 static void sum_truth(struct trace *trace)
