@@ -59,8 +59,7 @@ static unsigned edit_distance(const char *word, size_t word_len, const char *nam
 void cli_nearest_init(struct cli_nearest *nearest, const char *word, size_t len)
 {
     /* A third of the letters may be wrong; more is another word. */
-    unsigned allowed = len < 3 ? 1 : (unsigned)len / 3;
-    *nearest = (struct cli_nearest){.word = word, .len = len, .distance = allowed + 1};
+    *nearest = (struct cli_nearest){.word = word, .len = len, .distance = (unsigned)len / 3 + 1};
 }
 
 void cli_nearest_offer(struct cli_nearest *nearest, const char *name)

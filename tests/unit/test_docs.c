@@ -134,6 +134,62 @@ static void test_man_page(void)
     }
 }
 
+/* Splits at blanks and reads the words as typed ones. */
+static void check_example(char *line)
+{
+    const char *environment[] = {"TRACKER_CONFIG=none", NULL};
+    char shown[128];
+    snprintf(shown, sizeof shown, "%s", line);
+    char *words[16];
+    size_t count = 0;
+    char *save = NULL;
+    for (char *word = strtok_r(line, " ", &save); word && count < 15;
+         word = strtok_r(NULL, " ", &save))
+        words[count++] = word;
+    words[count] = NULL;
+    struct cli_invocation invocation;
+    struct trk_error error;
+    if (cli_invocation_init(&invocation, words, (char *const *)environment, &error) < 0) {
+        fprintf(stderr, "the example '%s' gives: %s\n", shown, error.message);
+        check_failures++;
+    }
+}
+
+static void test_examples_of_the_help(void)
+{
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++) {
+        int count = 0;
+        print_help_to_text((enum cli_command_id)i);
+        char *save = NULL;
+        for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+            if (strncmp(line, "  resource-tracker ", 19) != 0)
+                continue;
+            char *meaning = strstr(line + 2, "  "); /* stands behind two blanks */
+            if (meaning)
+                *meaning = '\0';
+            check_example(line + 2);
+            count++;
+        }
+        CHECK(count >= 2);
+    }
+}
+
+static void test_examples_of_the_man_page(void)
+{
+    read_text(paths[MAN]);
+    strip_roff();
+    char *save = NULL, *examples = strstr(text, ".SH EXAMPLES");
+    int count = 0;
+    CHECK(examples != NULL);
+    for (char *line = strtok_r(examples, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        if (strncmp(line, ".B resource-tracker ", 20) != 0)
+            continue;
+        check_example(line + 3);
+        count++;
+    }
+    CHECK(count >= 5);
+}
+
 static void test_completions(void)
 {
     read_text(paths[BASH]);
@@ -157,6 +213,8 @@ int main(int argc, char *argv[])
     RUN(test_help_fits_the_terminal);
     RUN(test_help_tells_arguments_and_defaults);
     RUN(test_man_page);
+    RUN(test_examples_of_the_help);
+    RUN(test_examples_of_the_man_page);
     RUN(test_completions);
     return check_done("docs");
 }

@@ -1,0 +1,1 @@
+resource-tracker -q system -h

@@ -1,0 +1,8 @@
+resource-tracker -i
+echo "$?"
+resource-tracker --output
+echo "$?"
+resource-tracker -q
+echo "$?"
+resource-tracker -q --
+echo "$?"

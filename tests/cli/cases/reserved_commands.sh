@@ -1,0 +1,4 @@
+for name in report recommend info runs mark convert catalog; do
+    resource-tracker $name
+    echo "$?"
+done
