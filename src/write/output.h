@@ -15,7 +15,7 @@ struct trk_output {
 
 /* "-", /dev/stdout, /dev/stderr and /dev/fd/N take the descriptor as it is: opening the path again would
  * write over what the job puts into the same file. An existing regular file gives -EEXIST unless
- * `overwrite`; pipes and character devices need no permission to be written to. */
+ * `overwrite`; pipes and character devices need none. Opening a named pipe waits for its reader, as it does everywhere. */
 int trk__output_open(struct trk_output *output, const char *path, bool overwrite,
                      struct trk_error *error);
 

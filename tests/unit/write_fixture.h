@@ -1,12 +1,15 @@
-/* Rows with known values for the tests of writers. */
-#ifndef TRK_TESTS_WRITE_ROWS_H
-#define TRK_TESTS_WRITE_ROWS_H
+/* What the tests of writers share: rows with known values, and a folder to write them in. */
+#ifndef TRK_TESTS_WRITE_FIXTURE_H
+#define TRK_TESTS_WRITE_FIXTURE_H
 
-#include "metric/derive.h"
+#include "write/writer.h"
 
-#include <math.h>
-#include <stdio.h>
+#include "check.h"
+
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static inline void row_init(struct trk_row *row)
 {
@@ -80,6 +83,92 @@ static inline void row_fill_example(struct trk_row *row)
     value[TRK_M_SYS_GPU_USAGE] = 0.24;
     value[TRK_M_SYS_GPU_VRAM] = 1034.0 * 1024 * 1024;
     value[TRK_M_SYS_GPU_UTILIZED] = 1;
+}
+
+static char folder[64];
+static char path[128];
+
+/* A name in the test's own folder where nothing is yet. */
+static inline const char *fresh(const char *name)
+{
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    unlink(path);
+    return path;
+}
+
+/* The whole file as text; static storage, "" when there is none. */
+static inline const char *slurp(const char *file_path)
+{
+    static char text[1 << 20];
+    FILE *file = fopen(file_path, "re");
+    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[len] = '\0';
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static inline struct trk_writer *open_v2(const char *file_path, enum trk_rows rows)
+{
+    struct trk_writer *writer = NULL;
+    struct trk_error error = {0};
+    CHECK(trk__writer_open(file_path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, rows, false, &writer,
+                           &error) == 0);
+    CHECK_TEXT(error.message, "");
+    return writer;
+}
+
+static inline void put_row(struct trk_writer *writer, unsigned step)
+{
+    struct trk_row row;
+    row_fill(&row, step);
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    trk__row_done(&row);
+}
+
+/* A plain row, one with a disk that came later, and one with nothing but its time. */
+static inline void write_series(const char *file_path, enum trk_schema schema, enum trk_rows rows)
+{
+    struct trk_writer *writer;
+    CHECK(trk__writer_open(file_path, TRK_FORMAT_AUTO, schema, rows, false, &writer, NULL) == 0);
+    put_row(writer, 0);
+    struct trk_row row;
+    row_fill(&row, 1);
+    row_add_device(&row, TRK_SCOPE_DISK, "sdb", 512);
+    row.value[TRK_M_PROC_CHILDREN] = NAN;
+    row.value[TRK_M_SYS_GPU_USAGE] = INFINITY;
+    row.value[TRK_M_SYS_CPU] = 0;
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    trk__row_done(&row);
+    row_init(&row);
+    row.value[TRK_M_TIMESTAMP] = 1741785688;
+    CHECK(trk__writer_row(writer, &row, NULL) == 0);
+    CHECK(trk__writer_close(writer, NULL) == 0);
+}
+
+static inline void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* Makes the folder and lets failing writes return errors; false: no folder, no test. */
+static inline bool fixture_init(void)
+{
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.40s/trk-write-XXXXXX", temporary ? temporary : "/tmp");
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    return mkdtemp(folder) != NULL;
+}
+
+static inline void fixture_done(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    CHECK(system(command) == 0);
 }
 
 #endif
