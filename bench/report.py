@@ -1,0 +1,228 @@
+"""Figures beside their limits, as text and as docs/benchmarks.md."""
+
+import os
+import platform
+import statistics
+
+SCENARIOS = ["1", "100", "1000", "8 GB"]
+SUBJECT_NAMES = {
+    "none": "no tracker", "floor": "kernel floor", "ours": "resource-tracker (this)",
+    "python": "Python 0.4.2", "psutil": "Python 0.4.2 with psutil", "python050": "Python 0.5.0",
+    "rust": "Rust",
+}
+
+
+def median(values):
+    return statistics.median(values) if values else None
+
+
+def number(value, digits=3):
+    """Three significant digits, without an exponent."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    magnitude = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    return f"{value:,.{max(0, digits - max(magnitude, 1))}f}"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+class Results:
+    """What the parts gave, with the medians that tables and limits need."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def cost(self, scenario, subject):
+        runs = self.parts.get("cost", {}).get(scenario, {}).get(subject, [])
+        return median([run["ms_per_minute"] for run in runs])
+
+    def memory(self, subject, key):
+        runs = self.parts.get("cost", {}).get("100", {}).get(subject, [])
+        return median([run["memory"][key] for run in runs])
+
+    def stall(self, subject, key):
+        return median([run[key] for run in self.parts.get("stall", {}).get(subject, [])])
+
+    def fast(self, rows, subject, key):
+        runs = self.parts.get("fast", {}).get(rows, {}).get(subject, [])
+        return median([run[key] for run in runs])
+
+    def wrap(self, name):
+        return self.parts.get("wrap", {}).get(name)
+
+
+def ratio(above, below):
+    return above / below if above is not None and below else None
+
+
+def limits(results):
+    """(what, value, "<=" or ">=", limit): value None when it was not measured."""
+    ours = {name: results.cost(name, "ours") for name in SCENARIOS}
+    python = {name: results.cost(name, "python") for name in SCENARIOS}
+    worst, calm = results.stall("ours", "worst_ms"), results.stall("none", "worst_ms")
+    gnu_time = results.wrap("/usr/bin/time true")
+    rss, anonymous = results.memory("ours", "VmHWM"), results.memory("ours", "Anonymous")
+    return [
+        ("CPU over the floor, 100 processes (x)", ratio(ours["100"], results.cost("100", "floor")),
+         "<=", 1.3),
+        ("CPU over the floor, 1000 processes (x)",
+         ratio(ours["1000"], results.cost("1000", "floor")), "<=", 1.3),
+        ("less CPU than Python 0.4.2, 100 processes (x)", ratio(python["100"], ours["100"]),
+         ">=", 9),
+        ("less CPU than Python 0.4.2, 1000 processes (x)", ratio(python["1000"], ours["1000"]),
+         ">=", 14),
+        ("less CPU than Python 0.4.2, one 8 GB process (x)", ratio(python["8 GB"], ours["8 GB"]),
+         ">=", 200),
+        ("growth of an 8 GB target's worst stall (ms)",
+         worst - calm if worst is not None and calm is not None else None, "<=", 3),
+        ("resource-tracker true over GNU time (x)",
+         ratio(results.wrap("resource-tracker true"), gnu_time), "<=", 1.25),
+        ("resource-tracker --no-save -q true over GNU time (x)",
+         ratio(results.wrap("resource-tracker --no-save -q true"), gnu_time), "<=", 1.25),
+        ("peak RSS with 100 processes (MB)", ratio(rss, 1000 / 1.024), "<=", 3),
+        ("anonymous memory with 100 processes (MB)", ratio(anonymous, 1000 / 1.024), "<=", 0.7),
+        ("CPU at 1000 Hz over a bare loop, process rows (x)",
+         ratio(results.fast("process", "ours", "us_per_row"),
+               results.fast("process", "floor", "us_per_row")), "<=", 1.5),
+        ("CPU at 1000 Hz over a bare loop, process and system rows (x)",
+         ratio(results.fast("both", "ours", "us_per_row"),
+               results.fast("both", "floor", "us_per_row")), "<=", 1.5),
+    ]
+
+
+def verdict(value, sense, limit):
+    if value is None:
+        return "not measured"
+    return "PASS" if (value <= limit if sense == "<=" else value >= limit) else "MISS"
+
+
+def limit_rows(results):
+    return [[what, number(value), f"{'at most' if sense == '<=' else 'at least'} {limit}",
+             verdict(value, sense, limit)] for what, value, sense, limit in limits(results)]
+
+
+def cost_rows(results):
+    rows = []
+    for key, name in SUBJECT_NAMES.items():
+        figures = [results.cost(scenario, key) for scenario in SCENARIOS]
+        if any(figure is not None for figure in figures):
+            rows.append([name] + [number(figure) for figure in figures])
+    return rows
+
+
+def ratio_rows(results):
+    rows = []
+    for key, name in SUBJECT_NAMES.items():
+        figures = [ratio(results.cost(scenario, key), results.cost(scenario, "ours"))
+                   for scenario in SCENARIOS]
+        if key != "ours" and any(figure is not None for figure in figures):
+            rows.append([name] + [number(figure) for figure in figures])
+    return rows
+
+
+def stall_rows(results):
+    return [[name, number(results.stall(key, "p99_ms")), number(results.stall(key, "worst_ms"))]
+            for key, name in SUBJECT_NAMES.items()
+            if results.stall(key, "worst_ms") is not None]
+
+
+def memory_rows(results):
+    return [[name] + [number(ratio(results.memory(key, figure), 1000 / 1.024))
+                      for figure in ("VmHWM", "Rss", "Pss", "Anonymous")]
+            for key, name in SUBJECT_NAMES.items()
+            if key != "floor" and results.memory(key, "Rss")]
+
+
+def fast_rows(results):
+    return [[rows, name, number(results.fast(rows, key, "us_per_row")),
+             number(results.fast(rows, key, "rows_per_second"))]
+            for rows in ("process", "both") for key, name in
+            (("floor", "bare loop: waits, reads, one write"), ("ours", SUBJECT_NAMES["ours"]))
+            if results.fast(rows, key, "us_per_row") is not None]
+
+
+def wrap_rows(results):
+    return [[f"`{name}`", number(value)] for name, value in results.parts.get("wrap", {}).items()]
+
+
+def machine_facts():
+    model = "unknown CPU"
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as cpuinfo:
+        for line in cpuinfo:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    with open("/proc/meminfo", encoding="ascii") as meminfo:
+        memory_gib = int(meminfo.readline().split()[1]) / 1024 / 1024
+    libc = " ".join(platform.libc_ver())
+    return [f"{os.cpu_count()} cores of {model}, {memory_gib:.0f} GiB of memory",
+            f"Linux {'.'.join(platform.release().split('.')[:2])}, {platform.machine()}, {libc}",
+            f"Python {platform.python_version()} for the Python trackers"]
+
+
+SECTIONS = [
+    ("cost", "CPU at 1 Hz", """ms of CPU a minute, process and system rows, one sample a second. Trees
+are steady and sleep; each process of a tree holds about 2 MB; the 8 GB process is resident in 4K pages.""",
+     ["tracker", "1 process", "100", "1000", "one of 8 GB"], cost_rows),
+    ("cost", "The same as multiples of this tracker", "",
+     ["tracker", "1 process", "100", "1000", "one of 8 GB"], ratio_rows),
+    ("stall", "Stall of the target", """What an 8 GB process sees when it maps, touches and unmaps
+256 KiB, every 0.2 ms, by its own clock, while it is watched at 1 Hz; ms, of one window.""",
+     ["tracker", "p99", "worst"], stall_rows),
+    ("wrap", "Wrapping a command", """Wall time in ms from spawn to wait, commands taking turns;
+medians. Python: import, `ResourceTracker`, the command, stop.""", ["command", "ms"], wrap_rows),
+    ("cost", "Memory of the tracker", """MB with a tree of 100, summed over the tracker's own
+processes.""", ["tracker", "peak RSS", "RSS", "PSS", "anonymous"], memory_rows),
+    ("fast", "1000 Hz on one process", "us of CPU by row.",
+     ["rows", "", "us by row", "rows a second"], fast_rows),
+]
+
+
+def text_report(results, notes):
+    parts = []
+    for part, title, _, head, rows in SECTIONS:
+        if part in results.parts:
+            parts.append(f"{title}\n{table(head, rows(results))}")
+    measured = [row for row in limit_rows(results) if row[3] != "not measured"]
+    parts.append("Limits\n" + table(["figure", "measured", "limit", ""], measured))
+    return "\n\n".join(parts + [f"note: {note}" for note in notes])
+
+
+METHOD = """## How it is measured
+
+- Every subject watches the same tree at the same interval and writes process and system figures: this
+  tracker with `attach --rows both`, the Python one with its process and system tracker, as its
+  `ResourceTracker` starts them, the Rust one with `--pid`.
+- The floor (`bench/floor.c`) reads what a tracker has to read - stat, statm and io of each process, and
+  the machine's files - through descriptors that stay open, once a second, and does nothing with it: no
+  parsing, no looking for new processes, no rows.
+- CPU is read from outside, as the scheduler's nanosecond clock of all processes of the subject, at both
+  ends of a window of whole seconds that begins after start-up. A run that wrote fewer rows than the window
+  has seconds is repeated.
+- Subjects take turns (A B C A B C ...), so a slow minute of the machine meets all of them. Figures are
+  medians.
+
+Run it again with `make bench` (about 15 minutes; it installs the peers by name below the build folder), or
+`bench/run --quick`, or one part with `bench/run --only cost|stall|wrap|fast`. The machine should be idle:
+on a virtual machine figures move by 30 %, ratios by far less.
+"""
+
+
+def markdown_report(results, notes, rounds):
+    lines = ["# Benchmarks", "",
+             f"Written by `bench/run`; medians of {rounds} runs.", "",
+             *[f"- {fact}" for fact in machine_facts()], "",
+             "## Limits", "",
+             table(["figure", "measured", "limit", ""], limit_rows(results)), ""]
+    for part, title, text, head, rows in SECTIONS:
+        if part in results.parts:
+            lines += [f"## {title}", "", *([text, ""] if text else []),
+                      table(head, rows(results)), ""]
+    if notes:
+        lines += ["## Not measured", "", *[f"- {note}" for note in notes], ""]
+    return "\n".join(lines) + "\n" + METHOD
