@@ -26,6 +26,7 @@
 #include <sys/statvfs.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -118,6 +119,18 @@ FALLIBLE(void *, mmap64, MAP_FAILED, ENOMEM,
          (void *at, size_t len, int protection, int flags, int fd, off64_t offset),
          (at, len, protection, flags, fd, offset))
 
+int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int __wrap_asprintf(char **text, const char *format, ...)
+{
+    if (fault_now("asprintf", __builtin_frame_address(0)))
+        return -1;
+    va_list list;
+    va_start(list, format);
+    int len = vasprintf(text, format, list);
+    va_end(list);
+    return len;
+}
+
 /* ---- files --------------------------------------------------------------------------- */
 
 #define FALLIBLE_OPEN(name, arguments, ...)                                                        \
@@ -190,6 +203,42 @@ FALLIBLE(int, dup3, -1, EBUSY, (int fd, int to, int flags), (fd, to, flags))
 FALLIBLE(int, pipe2, -1, EMFILE, (int fds[2], int flags), (fds, flags))
 FALLIBLE(ssize_t, getdents64, -1, ENOENT, (int fd, void *entries, size_t size), (fd, entries, size))
 
+FALLIBLE(int, mkostemp64, -1, EACCES, (char *path, int flags), (path, flags))
+FALLIBLE(char *, realpath, NULL, EACCES, (const char *path, char *resolved), (path, resolved))
+FALLIBLE(int, renameat2, -1, EACCES,
+         (int a, const char *from, int b, const char *to, unsigned flags), (a, from, b, to, flags))
+FALLIBLE(int, fflush, EOF, ENOSPC, (FILE * stream), (stream))
+
+/* A stream is gone also when its last bytes could not be written. */
+int __real_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream)
+{
+    bool fails = fault_now("fclose", __builtin_frame_address(0));
+    int result = __real_fclose(stream);
+    if (!fails)
+        return result;
+    errno = ENOSPC;
+    return EOF;
+}
+
+#define FALLIBLE_FCNTL(name)                                                                         \
+    int __real_##name(int fd, int what, ...);                                                        \
+    int __wrap_##name(int fd, int what, ...)                                                         \
+    {                                                                                                \
+        va_list list;                                                                                \
+        va_start(list, what);                                                                        \
+        long argument = va_arg(list, long);                                                          \
+        va_end(list);                                                                                \
+        /* Locks are advisory and SQLite tries again; a new descriptor is what can fail for good. */ \
+        if (what == F_DUPFD_CLOEXEC && fault_now(#name, __builtin_frame_address(0))) {               \
+            errno = EMFILE;                                                                          \
+            return -1;                                                                               \
+        }                                                                                            \
+        return __real_##name(fd, what, argument);                                                    \
+    }
+FALLIBLE_FCNTL(fcntl)
+FALLIBLE_FCNTL(fcntl64)
+
 /* ---- events and processes ------------------------------------------------------------ */
 
 FALLIBLE(int, epoll_create1, -1, EMFILE, (int flags), (flags))
@@ -217,6 +266,31 @@ FALLIBLE(pid_t, waitpid, -1, EINTR, (pid_t pid, int *status, int options), (pid,
 FALLIBLE(pid_t, fork, -1, EAGAIN, (void), ())
 FALLIBLE(int, sigprocmask, -1, EINVAL, (int how, const sigset_t *set, sigset_t *old),
          (how, set, old))
+
+FALLIBLE(int, execvp, -1, EACCES, (const char *path, char *const words[]), (path, words))
+FALLIBLE(int, timer_create, -1, EAGAIN, (clockid_t clock, struct sigevent *event, timer_t *timer),
+         (clock, event, timer))
+FALLIBLE(int, timer_settime, -1, EINVAL,
+         (timer_t timer, int flags, const struct itimerspec *value, struct itimerspec *old),
+         (timer, flags, value, old))
+
+/* pidfd_open and its like, where the C library is older than the kernel. */
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+    long argument[6];
+    va_list list;
+    va_start(list, number);
+    for (unsigned i = 0; i < 6; i++)
+        argument[i] = va_arg(list, long);
+    va_end(list);
+    if (fault_now("syscall", __builtin_frame_address(0))) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return __real_syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
+                          argument[5]);
+}
 
 int __real_prctl(int option, ...);
 int __wrap_prctl(int option, ...)
@@ -247,6 +321,9 @@ FALLIBLE(int, posix_spawn_file_actions_init, ENOMEM, 0, (posix_spawn_file_action
          (actions))
 FALLIBLE(int, posix_spawn_file_actions_adddup2, ENOMEM, 0,
          (posix_spawn_file_actions_t * actions, int fd, int to), (actions, fd, to))
+FALLIBLE(int, posix_spawn_file_actions_addopen, ENOMEM, 0,
+         (posix_spawn_file_actions_t * actions, int fd, const char *path, int flags, mode_t mode),
+         (actions, fd, path, flags, mode))
 FALLIBLE(int, posix_spawnattr_init, ENOMEM, 0, (posix_spawnattr_t * attributes), (attributes))
 FALLIBLE(int, pthread_create, EAGAIN, 0,
          (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *),
