@@ -375,6 +375,36 @@ static void test_unreadable_files(void)
     CHECK(strstr(error.message, "config.toml:1: ") != NULL);
 }
 
+/* A file that is seen and can't be read is an error; below a folder that can't be searched nothing is
+ * known of it, and a HOME that sudo has kept must not stop a job. */
+static void test_forbidden_files(void)
+{
+    enum { UID_NOBODY = 65534 };
+    struct cli_invocation invocation;
+    char home[64];
+    snprintf(home, sizeof home, "XDG_CONFIG_HOME=%s", folder);
+    const char *bare[] = {"resource-tracker", "x", NULL};
+    const char *environment[] = {home, NULL};
+    bool is_root = geteuid() == 0;
+    write_config("interval = 2\n");
+    chmod(path, 0);
+    chmod(folder, 0755);
+    if (is_root)
+        CHECK(seteuid(UID_NOBODY) == 0);
+    CHECK(invoke(&invocation, bare, environment) == -EACCES);
+    CHECK(strstr(error.message, "Permission denied; --config none goes on without it"));
+    if (is_root)
+        CHECK(seteuid(0) == 0);
+    chmod(folder, 0);
+    if (is_root)
+        CHECK(seteuid(UID_NOBODY) == 0);
+    CHECK(invoke(&invocation, bare, environment) == 0);
+    if (is_root)
+        CHECK(seteuid(0) == 0);
+    chmod(folder, 0700);
+    chmod(path, 0600);
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -382,7 +412,7 @@ int main(void)
     char subfolder[96];
     snprintf(subfolder, sizeof subfolder, "%s/resource-tracker", folder);
     snprintf(path, sizeof path, "%s/config.toml", subfolder);
-    mkdir(subfolder, 0700);
+    mkdir(subfolder, 0755);
     RUN(test_toml_values);
     RUN(test_toml_escapes);
     RUN(test_toml_arrays);
@@ -396,6 +426,7 @@ int main(void)
     RUN(test_unread_variables_are_named);
     RUN(test_which_file);
     RUN(test_unreadable_files);
+    RUN(test_forbidden_files);
     unlink(path);
     rmdir(subfolder);
     rmdir(folder);
