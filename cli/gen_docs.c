@@ -112,9 +112,9 @@ static void print_man_line(const char *line)
         print_man_options();
     else if (strcmp(line, "@VARIABLES@\n") == 0)
         print_man_variables();
-    else if (strcmp(line, "@TITLE@\n") == 0)
-        printf(".TH RESOURCE\\-TRACKER 1 \"\" \"resource\\-tracker %s\" \"User Commands\"\n",
-               TRK_VERSION);
+    else if (strncmp(line, "@TITLE@ ", 8) == 0) /* the day that the text was last changed */
+        printf(".TH RESOURCE\\-TRACKER 1 \"%.10s\" \"resource\\-tracker %s\" \"User Commands\"\n",
+               line + 8, TRK_VERSION);
     else
         fputs(line, stdout);
 }
