@@ -56,5 +56,7 @@ void trk__mem_family_recompute(trk_mem_model *model, uint32_t family)
     group->low_kb = trk__max(group->pss_kb - doubt_kb, largest_kb);
     group->high_kb = trk__clamp(sum_kb + doubt_kb, group->pss_kb, all_kb);
     group->estimated_kb = estimated_kb;
+    group->held_kb = all_kb;
+    group->largest_kb = largest_kb;
     group->dirty = group->members_changed = false;
 }

@@ -16,11 +16,16 @@
 #define POOL_READ_MIN_KB 8192.0
 #define POOL_NESTED_RATIO 1.05
 #define POOL_MAX_RATIO 64.0
+#define UNSEEN_RATIO 0.15
 
 #define DOUBT_LOW_FIRST 0.25
 #define DOUBT_HIGH_FIRST 0.5
-#define DOUBT_OF_LIKE 0.1
-#define DOUBT_OF_CHANGE 0.3
+/* Programs outside the tree come and go and share libraries with it. */
+#define DOUBT_OF_OUTSIDE 0.05
+#define DOUBT_OF_LIKE 0.15
+#define DOUBT_OF_CHANGE 0.4
+/* What the others of the command mapped or left since the read may be what this one shares. */
+#define DOUBT_OF_OTHERS 0.15
 
 static double file_of(const trk_mem_model *model, uint32_t slot, const struct trk__mem_group *command)
 {
@@ -47,11 +52,20 @@ const struct trk__mem_file_truth *trk__mem_file_recall(const trk_mem_model *mode
 
 static void divide_pool(struct trk__mem_group *group)
 {
-    if (group->pool_kb > 0 && group->count > 1 &&
-        group->pool_kb > group->holders[group->count - 1].held_kb)
+    if (group->count > 1 && group->pool_kb > group->holders[group->count - 1].held_kb)
         trk__pool_share(group->holders, group->count, group->pool_kb);
     else
         trk__nested_share(group->holders, group->count);
+}
+
+/* What was mapped since the read (all of it where there was none) is not sure to be what the others hold: it is
+ * taken to weigh a little more than its share. */
+static double weight_of_unseen(const struct trk__mem_process *process, uint32_t members)
+{
+    if (members < 2 || process->file_kb < READ_IS_LIBRARIES_KB)
+        return 1;
+    double seen_kb = process->file_truth.known ? process->file_truth.file_kb : 0;
+    return 1 + UNSEEN_RATIO * trk__max(1 - seen_kb / process->file_kb, 0);
 }
 
 static double expected_unread_kb(const struct trk__mem_process *process, double share_kb)
@@ -64,31 +78,48 @@ static double expected_unread_kb(const struct trk__mem_process *process, double 
 /* What the read found, moved to today's share. */
 static double expected_kb(const struct trk__mem_file_truth *truth, double share_kb)
 {
-    double ratio = truth->share_kb > 0 ? truth->pss_kb / truth->share_kb : 1;
+    double ratio = truth->share_kb >= 1 ? truth->pss_kb / truth->share_kb : 1;
     if (share_kb <= truth->share_kb)
         return ratio * share_kb;
-    double growth_ratio = ratio > 1 || truth->share_kb > READ_IS_LIBRARIES_KB ? ratio : 1;
+    double growth_ratio = truth->share_kb > READ_IS_LIBRARIES_KB ? ratio : 1;
     return truth->pss_kb + growth_ratio * (share_kb - truth->share_kb);
 }
 
-static void take_share(struct trk__mem_process *process, double share_kb)
+/* How far the read may be off by now. */
+static double doubt_of_truth_kb(const struct trk__mem_process *process, double share_kb, double group_kb)
+{
+    const struct trk__mem_file_truth *truth = &process->file_truth;
+    double others_kb = group_kb > 0 ? fabs(group_kb - truth->group_kb) * process->file_kb / group_kb : 0;
+    double error_ratio = truth->own ? truth->error_ratio : trk__max(truth->error_ratio, DOUBT_OF_LIKE);
+    return error_ratio * truth->pss_kb +
+           DOUBT_OF_OUTSIDE * trk__min(process->file_pss_kb, READ_IS_LIBRARIES_KB) +
+           DOUBT_OF_CHANGE * fabs(share_kb - truth->share_kb) + DOUBT_OF_OTHERS * others_kb;
+}
+
+static void take_share(struct trk__mem_process *process, double share_kb,
+                       const struct trk__mem_group *group)
 {
     const struct trk__mem_file_truth *truth = &process->file_truth;
     process->file_share_kb = share_kb;
-    double pss_kb, low_kb, high_kb;
+    double low_kb, high_kb, unseen = weight_of_unseen(process, group->count);
+    double pss_kb = truth->known ? expected_kb(truth, share_kb) : expected_unread_kb(process, share_kb);
+    process->file_pss_kb = trk__min(pss_kb * unseen, process->file_kb);
     if (truth->known) {
-        pss_kb = expected_kb(truth, share_kb);
-        double doubt_kb = DOUBT_OF_CHANGE * fabs(share_kb - truth->share_kb) +
-                          (truth->own ? truth->error_ratio : DOUBT_OF_LIKE) * pss_kb;
-        low_kb = high_kb = doubt_kb;
+        low_kb = high_kb = doubt_of_truth_kb(process, share_kb, group->held_kb);
     } else {
-        pss_kb = expected_unread_kb(process, share_kb);
-        low_kb = DOUBT_LOW_FIRST * pss_kb;
+        low_kb = DOUBT_LOW_FIRST * process->file_pss_kb;
         high_kb = DOUBT_HIGH_FIRST * share_kb;
     }
-    process->file_pss_kb = trk__min(pss_kb, process->file_kb);
     process->file_low_kb = trk__max(process->file_pss_kb - low_kb, 0);
     process->file_high_kb = trk__min(process->file_pss_kb + high_kb, process->file_kb);
+}
+
+static double held_together_kb(const struct trk__mem_group *group)
+{
+    double sum_kb = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        sum_kb += group->holders[i].held_kb;
+    return sum_kb;
 }
 
 static size_t holder_of(const struct trk__mem_group *group, uint32_t slot)
@@ -111,6 +142,8 @@ static void carry_truths_over(trk_mem_model *model, struct trk__mem_group *group
             continue;
         truth->pss_kb = process->file_pss_kb;
         truth->share_kb = process->file_share_kb;
+        truth->group_kb = group->held_kb;
+        truth->file_kb = process->file_kb;
         double doubt_kb = (process->file_high_kb - process->file_low_kb) / 2;
         truth->error_ratio = process->file_pss_kb > 0 ? doubt_kb / process->file_pss_kb : 0;
     }
@@ -141,10 +174,11 @@ void trk__mem_command_recompute(trk_mem_model *model, uint32_t command)
     struct trk__mem_group *group = &model->commands.items[command];
     trk__mem_group_divide(group, model, file_of);
     divide_pool(group);
+    group->held_kb = held_together_kb(group);
     double sum_kb = 0, low_kb = 0, high_kb = 0, estimated_kb = 0;
     for (uint32_t i = 0; i < group->count; i++) {
         struct trk__mem_process *process = &model->processes[group->holders[i].slot];
-        take_share(process, group->holders[i].share_kb);
+        take_share(process, group->holders[i].share_kb, group);
         sum_kb += process->file_pss_kb;
         low_kb += process->file_low_kb;
         high_kb += process->file_high_kb;

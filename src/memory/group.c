@@ -107,6 +107,7 @@ void trk__mem_groups_drop_if_empty(struct trk__mem_groups *groups, uint32_t grou
         dropped->capacity = 0;
     }
     dropped->pss_kb = dropped->low_kb = dropped->high_kb = dropped->estimated_kb = 0;
+    dropped->held_kb = dropped->largest_kb = 0;
     groups->vacant[groups->vacant_count++] = group;
     groups->live_count--;
 }

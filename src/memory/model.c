@@ -9,6 +9,11 @@
 #define PAGE_KB_DEFAULT 4.0
 enum { PROCESSES_DEFAULT = 65536, FAULT_AROUND_PAGES = 16 };
 
+#define LAG_RATIO 0.001
+#define LAG_KB_PER_PROCESS 16.0
+#define CGROUP_LAG_RATIO 0.005
+#define CGROUP_LAG_KB 1024.0
+
 /* A process is worth a read when it is in doubt by more than this, and by more than this part of the
  * total. */
 #define CANDIDATE_MIN_KB 64.0
@@ -239,6 +244,38 @@ static void clear_touched(trk_mem_model *model)
     model->touched_count = 0;
 }
 
+/* The sum over the families as the job's own cgroup counts it. A page that was charged elsewhere is not in it and one
+ * that is being freed still is, so it stays within what the processes show. */
+static void take_cgroup_anon(const trk_mem_model *model, struct trk_mem_total *total, double *estimated_kb)
+{
+    double least_kb = 0, most_kb = 0;
+    for (uint32_t i = 0; i < model->families.count; i++) {
+        const struct trk__mem_group *family = &model->families.items[i];
+        least_kb += family->live ? family->largest_kb : 0;
+        most_kb += family->live ? family->held_kb : 0;
+    }
+    double anon_kb = trk__clamp(model->cgroup.anon_kb, least_kb, most_kb);
+    double slack_kb = CGROUP_LAG_RATIO * anon_kb + CGROUP_LAG_KB;
+    total->pss_kb = anon_kb;
+    total->low_kb = trk__max(anon_kb - slack_kb, least_kb);
+    total->high_kb = trk__min(anon_kb + slack_kb, most_kb);
+    *estimated_kb = 0;
+}
+
+/* Shared memory is charged to the cgroup of whom touched it first; what of it is mapped is in the processes' file
+ * part at least once. */
+static void raise_to_cgroup_shmem(const trk_mem_model *model, struct trk_mem_total *files)
+{
+    double most_kb = 0;
+    for (uint32_t i = 0; i < model->commands.count; i++)
+        most_kb += model->commands.items[i].live ? model->commands.items[i].held_kb : 0;
+    double shmem_kb = trk__min(model->cgroup.shmem_kb, model->cgroup.mapped_file_kb);
+    shmem_kb = trk__min(shmem_kb, most_kb);
+    files->low_kb = trk__max(files->low_kb, shmem_kb);
+    files->pss_kb = trk__max(files->pss_kb, shmem_kb);
+    files->high_kb = trk__max(files->high_kb, shmem_kb);
+}
+
 static void sum_groups(const struct trk__mem_groups *groups, struct trk_mem_total *total,
                        double *estimated_kb)
 {
@@ -253,6 +290,14 @@ static void sum_groups(const struct trk__mem_groups *groups, struct trk_mem_tota
     }
 }
 
+/* The kernel's counters lag by some pages a thread, and its figures are rounded. */
+static void widen_a_little(struct trk_mem_total *total)
+{
+    double slack_kb = LAG_RATIO * total->pss_kb + LAG_KB_PER_PROCESS * total->processes;
+    total->low_kb = trk__max(total->low_kb - slack_kb, 0);
+    total->high_kb += slack_kb;
+}
+
 static void recompute(trk_mem_model *model)
 {
     for (uint32_t i = 0; i < model->families.count; i++)
@@ -263,11 +308,19 @@ static void recompute(trk_mem_model *model)
             trk__mem_command_recompute(model, i);
     struct trk_mem_total total = {.processes = model->live_count,
                                   .families = model->families.live_count};
-    double estimated_kb = model->untracked_kb;
+    struct trk_mem_total files = {0};
+    double estimated_kb = 0;
     sum_groups(&model->families, &total, &estimated_kb);
-    sum_groups(&model->commands, &total, &estimated_kb);
-    total.pss_kb += model->untracked_kb;
-    total.high_kb += model->untracked_kb;
+    if (model->has_cgroup)
+        take_cgroup_anon(model, &total, &estimated_kb);
+    sum_groups(&model->commands, &files, &estimated_kb);
+    if (model->has_cgroup)
+        raise_to_cgroup_shmem(model, &files);
+    total.pss_kb += files.pss_kb + model->untracked_kb;
+    total.low_kb += files.low_kb;
+    total.high_kb += files.high_kb + model->untracked_kb;
+    estimated_kb += model->untracked_kb;
+    widen_a_little(&total);
     total.estimated_ratio = total.pss_kb > 0 ? trk__clamp(estimated_kb / total.pss_kb, 0, 1) : 0;
     model->total = total;
     model->dirty = false;
@@ -281,6 +334,8 @@ static void drop_empty_groups(struct trk__mem_groups *groups)
 
 int trk__mem_tick_end(trk_mem_model *model, const struct trk_mem_cgroup *cgroup)
 {
+    if (cgroup || model->has_cgroup)
+        model->dirty = true;
     model->has_cgroup = cgroup != NULL;
     if (cgroup)
         model->cgroup = *cgroup;

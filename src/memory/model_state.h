@@ -38,6 +38,7 @@ struct trk__mem_process {
         bool known;      /* from a read of this process or of its like */
         bool own;        /* of this process */
         double share_kb; /* nested share at that read */
+        double group_kb; /* what the command's processes held then, each for itself */
         double file_kb;
         double pss_kb;
         double error_ratio; /* of the read itself: a sample is not exact */
@@ -56,10 +57,12 @@ struct trk__mem_group {
     struct trk__mem_holder *holders;
     uint32_t count, capacity;
     double pss_kb, low_kb, high_kb, estimated_kb;
+    double held_kb, largest_kb; /* of all the members' memory, each for itself */
     /* Families: excess faults that reads have judged, and how many of them were copies. */
     double judged_kb, judged_copies_kb;
     /* Commands: the size of what the members pick from, 0 while each seems to hold a part of the next. */
     double pool_kb;
+
 };
 
 struct trk__mem_groups {

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define CORRECTION_IGNORED 0.1
+#define CORRECTION_MAX 1000.0
 
 #define EVIDENCE_MIN_KB 2048.0
 #define EVIDENCE_MAX_KB 65536.0
@@ -13,6 +14,7 @@
  * 95 of 100 samples stay under. */
 #define ANON_PAGES_ALIKE 8.0
 #define FILE_PAGES_ALIKE 24.0
+#define STRATUM_MISSED_ERROR 0.3
 
 /* One read in the model's terms. */
 struct reading {
@@ -43,7 +45,7 @@ static void judge_copies(struct trk__mem_group *family, struct trk__mem_process 
  * moment's, not a sharer outside. */
 static double correction_of(double ratio)
 {
-    return fabs(ratio - 1) < CORRECTION_IGNORED ? 1 : ratio;
+    return fabs(ratio - 1) < CORRECTION_IGNORED ? 1 : trk__min(ratio, CORRECTION_MAX);
 }
 
 static void learn_anon(trk_mem_model *model, struct trk__mem_process *process,
@@ -76,6 +78,7 @@ static void learn_file(trk_mem_model *model, struct trk__mem_process *process,
         .known = true,
         .own = true,
         .share_kb = process->file_share_kb,
+        .group_kb = command->held_kb,
         .file_kb = process->file_kb,
         .pss_kb = reading->file_pss_kb,
         .error_ratio = reading->file_error_ratio,
@@ -149,7 +152,7 @@ struct stratum_result {
 static struct stratum_result weigh_stratum(const struct trk_mem_stratum *stratum, double share,
                                            double pages_alike)
 {
-    struct stratum_result result = {.exclusive_ratio = 0, .pss_ratio = share, .error_ratio = 0.3};
+    struct stratum_result result = {.pss_ratio = share, .error_ratio = STRATUM_MISSED_ERROR};
     if (stratum->present == 0)
         return result;
     double exclusive = trk__clamp((double)stratum->exclusive / stratum->present, 0, 1);
@@ -162,6 +165,14 @@ static struct stratum_result weigh_stratum(const struct trk_mem_stratum *stratum
     double spread = trk__max(exclusive * (1 - exclusive), 0.5 / stratum->present);
     result.error_ratio = (1 - share) * sqrt(spread / independent);
     return result;
+}
+
+/* The sample hit no anonymous page: it says nothing about them. */
+static void keep_anon(const struct trk__mem_process *process, struct reading *reading)
+{
+    reading->own_kb = process->own_kb;
+    reading->anon_pss_kb = process->anon_pss_kb;
+    reading->anon_error_kb = process->anon_doubt_kb;
 }
 
 /* A sample is not exact: where the model was surer than it, the model keeps most of its word. */
@@ -210,6 +221,8 @@ int trk__mem_model_refresh_sample(trk_mem_model *model, pid_t pid, uint64_t star
         .anon_error_kb = members > 1 ? process->anon_kb * anon.error_ratio : 0,
         .file_error_ratio = file_pss_kb > 0 ? file_error_kb / file_pss_kb : 0,
     };
+    if (sample->anon.present == 0)
+        keep_anon(process, &reading);
     weigh_against_model(process, &reading);
     return learn(model, process, &reading);
 }

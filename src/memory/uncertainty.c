@@ -30,8 +30,8 @@ double trk__mem_doubt_of_process(const trk_mem_model *model, const struct trk__m
     if (process->shows_parent || process->refused || process->family == TRK__MEM_NONE ||
         process->read_tick == model->tick)
         return 0;
-    bool alone = model->families.items[process->family].count <= 1;
+    bool anon_known = model->families.items[process->family].count <= 1 || model->has_cgroup;
     double file_kb = trk__max(process->file_high_kb - process->file_pss_kb,
                               process->file_pss_kb - process->file_low_kb);
-    return (alone ? 0 : process->anon_doubt_kb) + file_kb - process->read_error_kb;
+    return (anon_known ? 0 : process->anon_doubt_kb) + file_kb - process->read_error_kb;
 }
