@@ -138,11 +138,10 @@ int trk__output_open(struct trk_output *output, const char *path, bool overwrite
     if (fd < 0)
         return trk__output_open_error(path, fd, error);
     struct stat status;
-    *output =
-        (struct trk_output){.path = path,
-                            .fd = fd,
-                            .created = created,
-                            .may_truncate = fstat(fd, &status) == 0 && S_ISREG(status.st_mode)};
+    const bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    /* Only a regular file may be cut or removed again: run by root, a slip here would cost a device. */
+    *output = (struct trk_output){
+        .path = path, .fd = fd, .created = created && regular, .may_truncate = regular};
     return 0;
 }
 
