@@ -1,6 +1,7 @@
 /* Replays recorded traces of true memory through the model and prints how far off it was.
  *
- *   replay_traces [--budget PERCENT] [--rollup-only] [--stall-cap-ms MS] [--cgroup] [--ticks] TRACE...
+ *   replay_traces [--budget PERCENT] [--rollup-only] [--stall-cap-ms MS] [--cgroup] [--every N]
+ *                 [--ticks] TRACE...
  *
  * The format of a trace is described in docs/memory.md; tests/data/pss-traces has some. */
 #include "trace_replay.h"
@@ -96,7 +97,8 @@ int main(int argc, char **argv)
     static const struct option options_table[] = {
         {"budget", required_argument, NULL, 'b'},       {"rollup-only", no_argument, NULL, 'r'},
         {"stall-cap-ms", required_argument, NULL, 's'}, {"cgroup", no_argument, NULL, 'c'},
-        {"ticks", no_argument, NULL, 't'},              {0},
+        {"every", required_argument, NULL, 'e'},        {"ticks", no_argument, NULL, 't'},
+        {0},
     };
     struct replay_options options = {.budget_ratio = 0.001, .may_sample = true, .stall_cap_ns = 2000000};
     for (int c; (c = getopt_long(argc, argv, "", options_table, NULL)) != -1;) {
@@ -104,6 +106,7 @@ int main(int argc, char **argv)
         case 'b': options.budget_ratio = atof(optarg) / 100; break;
         case 'r': options.may_sample = false; break;
         case 's': options.stall_cap_ns = (uint64_t)(atof(optarg) * 1e6); break;
+        case 'e': options.every = (size_t)atol(optarg); break;
         case 'c': options.use_cgroup = true; break;
         case 't': options.on_tick = print_tick, options.on_read = print_read; break;
         default: return 125;

@@ -25,7 +25,7 @@
 #define DOUBT_OF_LIKE 0.15
 #define DOUBT_OF_CHANGE 0.4
 /* What the others of the command mapped or left since the read may be what this one shares. */
-#define DOUBT_OF_OTHERS 0.15
+#define DOUBT_OF_OTHERS 0.25
 
 static double file_of(const trk_mem_model *model, uint32_t slot, const struct trk__mem_group *command)
 {

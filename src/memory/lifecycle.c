@@ -14,6 +14,7 @@
 
 /* Doubts, as parts of what changed. Measured on recorded traces; see docs/memory.md. */
 #define DOUBT_OF_FREED 0.25
+#define FORK_COPY_RATIO 0.5
 #define DOUBT_OF_FORK_FAULTS 0.5
 #define DOUBT_OF_FORK 0.01
 #define DOUBT_OF_FILE_FAULTS 0.05
@@ -137,7 +138,8 @@ static double excess_faults_kb(const struct trk__mem_process *process, double fa
 {
     double unexplained_kb = faults_kb - trk__max(anon_growth_kb, 0);
     double file_kb = trk__max(file_growth_kb, 0);
-    return trk__clamp(unexplained_kb - file_kb / file_per_fault, 0, process->common_kb);
+    /* Not more than it has: a parent that forks in this tick has shared all of it. */
+    return trk__clamp(unexplained_kb - file_kb / file_per_fault, 0, process->anon_kb);
 }
 
 static void move_to_own(struct trk__mem_process *process, double copied_kb)
@@ -161,7 +163,8 @@ static void book_copies(trk_mem_model *model, struct trk__mem_process *process, 
 static void book_first_faults(trk_mem_model *model, struct trk__mem_process *child)
 {
     double faults_kb = (double)child->last.minflt * model->options.page_kb;
-    double excess_kb = excess_faults_kb(child, faults_kb, child->own_kb, child->file_kb, FILE_PAGES_PER_FAULT);
+    double excess_kb =
+        excess_faults_kb(child, faults_kb, child->own_kb, child->file_kb, FILE_PAGES_PER_FAULT);
     bool churns = child->own_kb > CHILD_GROWTH_OF_CHURN * excess_kb;
     move_to_own(child, excess_kb * (churns ? CHILD_RATIO_CHURN : 1));
     child->first_excess_kb = excess_kb;
@@ -182,20 +185,26 @@ static void fork_from(trk_mem_model *model, struct trk__mem_process *child,
     book_first_faults(model, child);
 }
 
-int trk__mem_process_admit(trk_mem_model *model, uint32_t slot)
+/* A new image in its groups: all of its memory is its own so far. */
+static int place(trk_mem_model *model, uint32_t slot, const struct trk__mem_process *parent)
 {
     struct trk__mem_process *process = &model->processes[slot];
-    struct trk__mem_process *parent = trk__mem_process_parent(model, process);
     take_raw(model, process);
     set_all_own(process);
-    process->is_new = false;
     const struct trk__mem_file_truth *like =
         trk__mem_file_recall(model, trk__mem_command_key(process->last.comm));
     process->file_truth = like ? *like : (struct trk__mem_file_truth){0};
     process->file_truth.own = false;
     int r = join_family(model, slot, family_key(model, process, parent));
-    if (r == 0)
-        r = join_command(model, slot);
+    return r < 0 ? r : join_command(model, slot);
+}
+
+int trk__mem_process_admit(trk_mem_model *model, uint32_t slot)
+{
+    struct trk__mem_process *process = &model->processes[slot];
+    struct trk__mem_process *parent = trk__mem_process_parent(model, process);
+    process->is_new = false;
+    int r = place(model, slot, parent);
     if (r < 0)
         return r;
     struct trk__mem_process *relative = relative_of(model, slot, process->family, parent);
@@ -212,13 +221,7 @@ int trk__mem_process_exec(trk_mem_model *model, uint32_t slot)
     process->true_reads = 0;
     process->read_error_kb = 0;
     process->refused = false;
-    /* The pages of the old image are gone, and the faults before the exec are not this image's. */
-    process->next.ppid = 0;
-    uint64_t minflt = process->next.minflt;
-    process->next.minflt = 0;
-    int r = trk__mem_process_admit(model, slot);
-    process->last.minflt = minflt;
-    return r;
+    return place(model, slot, NULL);
 }
 
 int trk__mem_process_rename(trk_mem_model *model, uint32_t slot)
@@ -258,10 +261,19 @@ void trk__mem_process_update(trk_mem_model *model, uint32_t slot)
     if (hidden_kb > 0)
         process->anon_doubt_kb += trk__min(DOUBT_OF_FILE_FAULTS * hidden_kb, process->common_kb);
     if (process->forked_now)
-        process->anon_doubt_kb += DOUBT_OF_FORK_FAULTS * excess_kb;
-    else if (excess_kb > 0)
-        book_copies(model, process, excess_kb);
+        process->fork_excess_kb = excess_kb;
+    else if (process->common_kb > 0 && excess_kb > 0)
+        book_copies(model, process, trk__min(excess_kb, process->common_kb));
     trk__mem_group_touch(model, &model->families, process->family);
     if (process->file_kb != file_before_kb)
         trk__mem_group_touch(model, &model->commands, process->command);
+}
+
+void trk__mem_process_settle_fork(struct trk__mem_process *parent)
+{
+    parent->forked_now = false;
+    double excess_kb = trk__min(parent->fork_excess_kb, parent->common_kb);
+    parent->fork_excess_kb = 0;
+    move_to_own(parent, FORK_COPY_RATIO * excess_kb);
+    parent->anon_doubt_kb += DOUBT_OF_FORK_FAULTS * excess_kb;
 }

@@ -232,14 +232,15 @@ static int book_touched(trk_mem_model *model)
     return failure;
 }
 
+/* The tick is booked. */
 static void clear_touched(trk_mem_model *model)
 {
     for (uint32_t i = 0; i < model->touched_count; i++) {
         struct trk__mem_process *process = &model->processes[model->touched[i]];
         process->touched = false;
-        struct trk__mem_process *parent = trk__mem_process_find(model, process->last.ppid);
-        if (parent)
-            parent->forked_now = false;
+        struct trk__mem_process *parent = trk__mem_process_find(model, process->next.ppid);
+        if (parent && parent->forked_now)
+            trk__mem_process_settle_fork(parent);
     }
     model->touched_count = 0;
 }

@@ -47,6 +47,7 @@ struct trk__mem_process {
     /* Faults since the last read that neither growth nor files explain, what of them was booked as copies, and
      * what was freed: a freed page faults again without being a copy. */
     double excess_kb, booked_kb, freed_kb;
+    double fork_excess_kb;  /* in the tick of its fork: before it or after, no one knows */
     double first_excess_kb; /* before the first sight, while unread */
 };
 
@@ -143,6 +144,8 @@ int trk__mem_process_admit(trk_mem_model *model, uint32_t slot);
 int trk__mem_process_exec(trk_mem_model *model, uint32_t slot);
 int trk__mem_process_rename(trk_mem_model *model, uint32_t slot);
 void trk__mem_process_update(trk_mem_model *model, uint32_t slot);
+/* After all of a tick's children were admitted: which of the parent's faults were copies. */
+void trk__mem_process_settle_fork(struct trk__mem_process *parent);
 bool trk__mem_process_execed(const trk_mem_model *model, const struct trk__mem_process *process);
 struct trk__mem_process *trk__mem_process_parent(trk_mem_model *model,
                                                  const struct trk__mem_process *process);

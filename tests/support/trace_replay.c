@@ -123,7 +123,8 @@ static int replay_ticks(trk_mem_model *model, const struct trace *trace,
                                                                 
                                                                 .may_sample = options->may_sample &&
                                                                               has_samples(trace)});
-    for (size_t t = 0; t < trace->tick_count; t++) {
+    size_t step = options->every > 0 ? options->every : 1;
+    for (size_t t = 0; t < trace->tick_count; t += step) {
         const struct trace_tick *tick = &trace->ticks[t];
         int r = feed_tick(model, trace, tick, options->use_cgroup);
         if (r < 0)

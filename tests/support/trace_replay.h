@@ -38,6 +38,7 @@ struct replay_options {
     bool may_sample;
     bool use_cgroup;
     uint64_t stall_cap_ns; /* 0: none */
+    size_t every;          /* only each so many ticks, as a slower sampler would see it; 0: all */
     /* Optional: told the estimate and the truth of each tick. */
     void (*on_tick)(void *context, size_t tick, const struct trk_mem_total *total, double true_kb);
     void (*on_read)(void *context, size_t tick, const struct trk_mem_choice *choice, uint64_t cost_ns);
