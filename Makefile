@@ -28,7 +28,7 @@ bench: ## measure against the kernel's floor and the other trackers; writes docs
 
 install: all ## install below $(DESTDIR)$(PREFIX)
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
-	@DESTDIR='$(DESTDIR)' meson install -C $(BUILD) --quiet
+	@DESTDIR='$(DESTDIR)' meson install -C $(BUILD) --quiet >/dev/null
 
 docs: all ## write again what is generated from the sources (docs/metrics.md)
 	@$(BUILD)/tools/gen_metrics > docs/metrics.md

@@ -8,8 +8,9 @@ enum { WORDS_MAX = 32 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     char *text = fuzz_text(data, len);
-    char *words[WORDS_MAX + 3] = {"resource-tracker"};
-    char *environment[WORDS_MAX + 2] = {"TRACKER_CONFIG=none"};
+    char name[] = "resource-tracker", no_file[] = "TRACKER_CONFIG=none";
+    char *words[WORDS_MAX + 2] = {name};
+    char *environment[WORDS_MAX + 2] = {no_file};
     size_t word_count = 1, variable_count = 1;
     char *save = NULL;
     for (char *word = strtok_r(text, "\n", &save); word; word = strtok_r(NULL, "\n", &save)) {
