@@ -86,7 +86,7 @@ static uint64_t growth(const struct trk_device_table *table, const struct trk_se
         return now > last ? now - last : 0;
     if (!table->born_at_zero)
         return 0;
-    return now > last ? now - last : now;
+    return now >= last ? now - last : now;
 }
 
 void trk__device_table_grow(struct trk_device_table *table, struct trk_seen_device *device,
