@@ -82,27 +82,33 @@ static bool find_command(const char *name, char ret_path[PATH_MAX])
 static const char *reason_of(const char *path, int code)
 {
     struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return "it is a directory";
     if (code == -ENOENT)
         return "the interpreter or loader that it names does not exist";
-    if (code == -EACCES && stat(path, &status) == 0 && !(status.st_mode & 0111))
-        return "it is not executable; chmod +x makes it so";
-    return strerror(-code);
+    if (code != -EACCES || stat(path, &status) < 0)
+        return strerror(-code);
+    if (S_ISDIR(status.st_mode))
+        return "it is a directory";
+    return status.st_mode & 0111 ? strerror(-code) : "it is not executable; chmod +x makes it so";
+}
+
+/* A file of that name, or a fault that is no file's: no memory, arguments too long. -EACCES without a file comes
+ * from a folder of PATH that we may not search. */
+static bool is_found(const char *name, int code, char ret_path[PATH_MAX])
+{
+    if (find_command(name, ret_path))
+        return true;
+    snprintf(ret_path, PATH_MAX, "%s", name);
+    return code != -ENOENT && code != -EACCES && code != -ENOTDIR;
 }
 
 int cli_spawn_explain(const char *name, int code)
 {
     char path[PATH_MAX];
-    bool could_be_anywhere = code != -ENOENT && code != -EACCES && code != -ENOTDIR;
-    if (find_command(name, path)) {
-        cli_fail("cannot run %s: %s", path, reason_of(path, code));
-        return CLI_EXIT_CANNOT_EXEC;
+    if (!is_found(name, code, path)) {
+        cli_fail("%s: %s", name, strchr(name, '/') ? strerror(-code) : "command not found");
+        return CLI_EXIT_NOT_FOUND;
     }
-    if (could_be_anywhere) { /* no memory, too many processes, arguments too long */
-        cli_fail("cannot run %s: %s", name, strerror(-code));
-        return CLI_EXIT_CANNOT_EXEC;
-    }
-    cli_fail("%s: %s", name, strchr(name, '/') ? strerror(-code) : "command not found");
-    return CLI_EXIT_NOT_FOUND;
+    cli_fail("cannot run %s: %s", path, reason_of(path, code));
+    /* A script whose interpreter is missing counts as not found, as env and timeout have it. */
+    return code == -ENOENT ? CLI_EXIT_NOT_FOUND : CLI_EXIT_CANNOT_EXEC;
 }

@@ -1,6 +1,8 @@
 #include "supervise.h"
 
-#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +35,6 @@ struct supervisor {
 
     int stop_signal; /* the last one that we got; 0: none since the last stop */
     int64_t stop_signal_ns;
-    bool job_stopped;
 
     enum limit_step next_step; /* what the timer's next signal means */
     int64_t next_step_ns;
@@ -86,26 +87,32 @@ static void pass_on(struct supervisor *supervisor, int signal, bool from_termina
 
 /* ---- job control --------------------------------------------------------------------- */
 
-/* The session tells of stops only; somebody may have continued the job alone since. */
-static bool job_still_stopped(const struct supervisor *supervisor)
+/* Asked of the kernel each time: somebody else may have stopped the job, or continued it, since the last event. */
+static bool is_stopped(pid_t pid)
 {
-    siginfo_t info = {0};
-    int flags = WCONTINUED | WNOHANG | WNOWAIT;
-    bool continued = waitid(P_PID, (id_t)supervisor->pid, &info, flags) == 0 && info.si_pid != 0;
-    return supervisor->job_stopped && !continued;
+    char path[32];
+    char text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t len = read(fd, text, sizeof text);
+    close(fd);
+    const char *name_end = len > 0 ? memrchr(text, ')', (size_t)len) : NULL;
+    return name_end && name_end + 2 < text + len && name_end[2] == 'T';
 }
 
-/* We stop when the job has, never before it: it may catch the signal, take its time, or ignore it. The two
- * notices come in either order. Stopping by the same signal shows our parent what it would see without us. */
+/* We stop when the job has, never before it: it may catch the signal, take its time, or ignore it. So this is
+ * asked at the signal and at the stop, which come in either order. Stopping by the same signal shows our parent
+ * what it would see without us. */
 static void stop_with_job(struct supervisor *supervisor)
 {
-    if (!supervisor->stop_signal || now_ns() - supervisor->stop_signal_ns > STOP_BELONGS_NS)
-        return;
-    if (!job_still_stopped(supervisor))
-        return;
     int signal = supervisor->stop_signal;
+    if (!signal || now_ns() - supervisor->stop_signal_ns > STOP_BELONGS_NS)
+        return;
+    if (!is_stopped(supervisor->pid))
+        return;
     supervisor->stop_signal = 0;
-    supervisor->job_stopped = false;
     cli_live_clear();
     cli_signals_stop_by(signal);
 }
@@ -118,16 +125,9 @@ static void on_stop_signal(struct supervisor *supervisor, int signal, bool from_
     stop_with_job(supervisor);
 }
 
-static void on_job_stopped(struct supervisor *supervisor)
-{
-    supervisor->job_stopped = true;
-    stop_with_job(supervisor);
-}
-
 static void on_continue(struct supervisor *supervisor)
 {
     supervisor->stop_signal = 0;
-    supervisor->job_stopped = false;
     pass_on(supervisor, SIGCONT, false);
 }
 
@@ -204,7 +204,7 @@ static void on_event(struct supervisor *supervisor, const struct trk_event *even
     if (event->kind == TRK_EVENT_SIGNAL)
         on_signal(supervisor, event->signal, event->from_terminal);
     else if (event->kind == TRK_EVENT_STOPPED)
-        on_job_stopped(supervisor);
+        stop_with_job(supervisor);
     else if (event->kind == TRK_EVENT_ROW && supervisor->options->live)
         cli_live_update(supervisor->session);
 }
@@ -261,7 +261,7 @@ static void follow_unmeasured(struct supervisor *supervisor, const sigset_t *sig
             return;
         }
         if (pid > 0 && WIFSTOPPED(status))
-            on_job_stopped(supervisor);
+            stop_with_job(supervisor);
         siginfo_t info;
         int signal = sigwaitinfo(signals, &info);
         if (signal > 0 && signal != SIGCHLD)
