@@ -1,0 +1,262 @@
+/* A whole session on a made-up machine with a clock that the test turns. */
+#include "check.h"
+#include "fake_root.h"
+#include "session/session.h"
+
+#include <errno.h>
+
+static const int64_t SECOND = 1000000000;
+
+struct world {
+    struct fake_root root;
+    int64_t now_ns;
+    struct trk_session *session;
+    char csv[128];
+};
+
+static int64_t fake_now(void *state)
+{
+    return ((struct world *)state)->now_ns;
+}
+
+static void machine_at(struct world *w, unsigned long user, unsigned long system,
+                       unsigned long received)
+{
+    fake_root_write(&w->root, "proc/stat",
+                    "cpu  %lu 0 %lu 1000 5 0 0 0 0 0\ncpu0 %lu 0 %lu 1000 5 0 0 0 0 0\n"
+                    "ctxt 100\nprocesses 4000\nprocs_running 1\nprocs_blocked 0\n",
+                    user, system, user, system);
+    fake_root_write(&w->root, "proc/net/dev",
+                    "Inter-|   Receive  |  Transmit\n face |bytes packets errs drop fifo frame "
+                    "compressed multicast|bytes packets errs drop fifo colls carrier compressed\n"
+                    "    lo: 9999 9 0 0 0 0 0 0 9999 9 0 0 0 0 0 0\n"
+                    "  eth0: %lu 5 0 0 0 0 0 0 700 7 0 0 0 0 0 0\n",
+                    received);
+}
+
+static void world_init(struct world *w, struct trk_options *options)
+{
+    *w = (struct world){.now_ns = 100 * SECOND};
+    fake_root_init(&w->root);
+    machine_at(w, 1000, 500, 1000);
+    fake_process_write(
+        &w->root,
+        &(struct fake_process){
+            .pid = 100, .ppid = 1, .start = 1, .utime = 50, .minflt = 10, .resident = 1000});
+    snprintf(w->csv, sizeof w->csv, "%s/out.csv", w->root.path);
+    options->root_path = w->root.path;
+    options->output_path = w->csv;
+    struct trk_error error;
+    CHECK(trk_session_new(options, &w->session, &error) == 0);
+    w->session->context.clock =
+        (struct trk_clock){.monotonic_ns = fake_now, .realtime_ns = fake_now, .state = w};
+    w->session->context.ticks_per_second = 100;
+    w->session->context.page_bytes = 4096;
+}
+
+static void world_done(struct world *w)
+{
+    trk_session_free(w->session);
+    fake_root_done(&w->root);
+}
+
+static void start(struct world *w, pid_t pid)
+{
+    struct trk_error error;
+    CHECK(trk_session_start(w->session, pid, &error) == 0);
+    w->session->job.cores = 2;
+}
+
+static void tick(struct world *w, int64_t step_ns)
+{
+    struct trk_error error;
+    w->now_ns += step_ns;
+    CHECK(trk__session_tick(w->session, &error) == 0);
+}
+
+static double value(const struct world *w, const char *name)
+{
+    return w->session->row.value[trk__metric_find(name)];
+}
+
+static void a_tick_covers_its_interval(void)
+{
+    struct trk_options options;
+    struct world w;
+    trk_options_init(&options);
+    world_init(&w, &options);
+    start(&w, 100);
+    machine_at(&w, 1030, 510, 1500);
+    fake_process_write(&w.root, &(struct fake_process){.pid = 100,
+                                                       .ppid = 1,
+                                                       .start = 1,
+                                                       .utime = 70,
+                                                       .stime = 5,
+                                                       .minflt = 11,
+                                                       .resident = 2000,
+                                                       .read_bytes = 8192});
+    tick(&w, SECOND);
+    CHECK_NEAR(value(&w, "timestamp"), 101, 1e-9);
+    CHECK_NEAR(value(&w, "process_cpu_usage_cores"), 0.25, 1e-9); /* from 0.50 s to 0.75 s */
+    CHECK_NEAR(value(&w, "process_read_bytes"), 8192, 0);
+    CHECK_NEAR(value(&w, "process_memory_bytes"), 2000 * 4096, 0);
+    CHECK_NEAR(value(&w, "process_children"), 0, 0);
+    CHECK_NEAR(value(&w, "process_pid"), 100, 0);
+    CHECK_NEAR(value(&w, "system_cpu_usage_cores"), 0.4, 1e-9);
+    CHECK_NEAR(value(&w, "system_net_recv_bytes"), 500, 0);
+    CHECK_NEAR(value(&w, "system_processes_count"), 1, 0);
+    CHECK(isnan(value(&w, "system_memory_free_bytes"))); /* no meminfo: absent */
+    world_done(&w);
+}
+
+static void a_reaped_child_shows_once_and_within_the_cores(void)
+{
+    struct trk_options options;
+    struct world w;
+    trk_options_init(&options);
+    world_init(&w, &options);
+    start(&w, 100);
+    fake_process_write(
+        &w.root,
+        &(struct fake_process){
+            .pid = 101, .ppid = 100, .start = 5, .utime = 80, .minflt = 30, .resident = 10});
+    machine_at(&w, 1030, 510, 1500);
+    fake_root_write(&w.root, "proc/stat", "cpu  1 0 1 1 1 0 0 0 0 0\nprocesses 4001\n");
+    tick(&w, SECOND);
+    CHECK_NEAR(value(&w, "process_cpu_usage_cores"), 0.8, 1e-9);
+    CHECK_NEAR(value(&w, "process_children"), 1, 0);
+    /* It burns 0.05 s more and is reaped: its 0.85 s stand in its parent's figures now. */
+    trk__proc_tree_find(&w.session->job.tree, 101)->stat.start_ticks = 5;
+    fake_root_remove(&w.root, "proc/101");
+    struct trk_proc *child = trk__proc_tree_find(&w.session->job.tree, 101);
+    for (int f = 0; f < TRK_PROC_FILE_COUNT; f++) {
+        close(child->fd[f]); /* a kernel would refuse the kept descriptors */
+        child->fd[f] = -1;
+    }
+    fake_process_write(&w.root, &(struct fake_process){.pid = 100,
+                                                       .ppid = 1,
+                                                       .start = 1,
+                                                       .utime = 50,
+                                                       .cutime = 85,
+                                                       .minflt = 10,
+                                                       .cminflt = 33,
+                                                       .resident = 1000});
+    tick(&w, SECOND);
+    CHECK_NEAR(value(&w, "process_cpu_usage_cores"), 0.05, 1e-9);
+    CHECK_NEAR(value(&w, "process_children"), 0, 0);
+    world_done(&w);
+}
+
+static void statistics_are_weighted_by_time(void)
+{
+    struct trk_options options;
+    struct world w;
+    trk_options_init(&options);
+    world_init(&w, &options);
+    start(&w, 100);
+    fake_process_write(
+        &w.root,
+        &(struct fake_process){
+            .pid = 100, .ppid = 1, .start = 1, .utime = 150, .minflt = 10, .resident = 1000});
+    tick(&w, SECOND);     /* 1 core for 1 s */
+    tick(&w, 3 * SECOND); /* nothing for 3 s */
+    struct trk_metric_stats stats;
+    CHECK(trk_session_stats(w.session, "process_cpu_usage_cores", &stats) == 0);
+    CHECK_NEAR(stats.mean, 0.25, 1e-9);
+    CHECK_NEAR(stats.max, 1, 1e-9);
+    CHECK_U64(stats.count, 2);
+    CHECK(trk_session_stats(w.session, "no_such_metric", &stats) == -ENOENT);
+    double trend[8];
+    CHECK(trk_session_trend(w.session, "process_cpu_usage_cores", trend, 8) == 2);
+    CHECK_NEAR(trend[0], 1, 1e-6);
+    CHECK(trk_session_trend(w.session, "system_load1_tasks", trend, 8) == -ENOENT);
+    struct trk_summary summary;
+    trk_session_summary(w.session, &summary);
+    CHECK_NEAR(summary.cpu_seconds.value, 1, 1e-9);
+    CHECK_TEXT(summary.cpu_seconds.source, "sampled");
+    CHECK_U64(summary.samples, 2);
+    world_done(&w);
+}
+
+static void options_out_of_range_are_refused(void)
+{
+    struct trk_options options;
+    struct trk_error error;
+    trk_session *session = NULL;
+    static const double bad[] = {0, -1, 0.0009, 3600.1, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        trk_options_init(&options);
+        options.interval_seconds = bad[i];
+        CHECK(trk_session_new(&options, &session, &error) == -EINVAL);
+        CHECK(strstr(error.message, "interval") != NULL);
+        CHECK(session == NULL);
+    }
+    trk_options_init(&options);
+    options.root_path = "/nonexistent";
+    CHECK(trk_session_new(&options, &session, &error) == -ENOENT);
+    options.size = 1;
+    CHECK(trk_session_new(&options, &session, NULL) == -EINVAL);
+}
+
+static void a_process_that_is_not_there_is_told(void)
+{
+    struct trk_options options;
+    struct trk_error error;
+    trk_session *session = NULL;
+    trk_options_init(&options);
+    CHECK(trk_session_new(&options, &session, &error) == 0);
+    CHECK(trk_session_start(session, 0x3fffff, &error) == -ESRCH);
+    CHECK_TEXT(error.message, "no process with pid 4194303");
+    trk_session_free(session);
+}
+
+static long resident_kib(void)
+{
+    long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld %ld", &size, &resident) != 2)
+        resident = -1;
+    if (file)
+        fclose(file);
+    return resident * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/* Rows go to /dev/null here: it is the tracker's memory that must not grow. */
+static void memory_is_flat_over_a_million_ticks(void)
+{
+    struct trk_options options;
+    struct world w;
+    trk_options_init(&options);
+    world_init(&w, &options);
+    trk__writer_close(w.session->writer, NULL);
+    CHECK(trk__writer_open("/dev/null", TRK_FORMAT_CSV, TRK_SCHEMA_V2, TRK_ROWS_BOTH, false,
+                           &w.session->writer, NULL) == 0);
+    start(&w, 100);
+#ifdef __SANITIZE_ADDRESS__
+    enum { TICKS = 5000 };
+#else
+    enum { TICKS = 1000000 };
+#endif
+    for (int i = 0; i < TICKS / 10; i++)
+        tick(&w, SECOND);
+    long before = resident_kib();
+    for (int i = TICKS / 10; i < TICKS; i++)
+        tick(&w, SECOND);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory for a while */
+    CHECK(before > 0 && resident_kib() - before <= 64);
+#endif
+    (void)before;
+    CHECK_U64(w.session->stats.rows, TICKS);
+    world_done(&w);
+}
+
+int main(void)
+{
+    RUN(a_tick_covers_its_interval);
+    RUN(a_reaped_child_shows_once_and_within_the_cores);
+    RUN(statistics_are_weighted_by_time);
+    RUN(options_out_of_range_are_refused);
+    RUN(a_process_that_is_not_there_is_told);
+    RUN(memory_is_flat_over_a_million_ticks);
+    return check_done("session");
+}
