@@ -202,14 +202,35 @@ static int take_in_fresh(struct trk_proc_tree *tree)
     return taken;
 }
 
+/* Pids are given out in turn, so what has a lower one than a root that we started is older than it, until the
+ * numbers start over. Counted forks tell whether they can have; 32768 is the smallest maximum there is. */
+static bool pids_may_have_started_over(const struct trk_proc_tree *tree, uint64_t forks)
+{
+    enum { PID_MAX_SMALL = 32768, PID_MAX_LARGE = 4194304, SLACK = 1000 };
+    uint64_t root = (uint64_t)tree->root_pid;
+    uint64_t most = root + SLACK < PID_MAX_SMALL ? PID_MAX_SMALL : PID_MAX_LARGE;
+    return !forks || !tree->first_forks || root + (forks - tree->first_forks) + SLACK > most;
+}
+
+/* Saves the look at every process of the machine when a job that we started is listed first. */
+static void pass_over_older(struct trk_proc_tree *tree)
+{
+    struct trk_pid_array *now = &tree->list.now;
+    for (size_t i = 0; i < now->count && now->item[i].pid < tree->root_pid; i++)
+        now->item[i].fresh = false;
+}
+
 /* A parent may stand behind its child in the listing (pids start over at their maximum), so what was taken in
  * may bring more. A pass without a find ends it: nearly always the second. */
 int trk__proc_tree_discover(struct trk_proc_tree *tree, uint64_t forks)
 {
     bool changed;
+    bool first = !tree->list.listed;
     int code = trk__proc_list_refresh(&tree->list, forks, &changed);
     if (code < 0 || !changed || !tree->follow_children)
         return code;
+    if (first && tree->adopt_orphans && !pids_may_have_started_over(tree, forks))
+        pass_over_older(tree);
     do
         code = take_in_fresh(tree);
     while (code > 0);

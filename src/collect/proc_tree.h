@@ -39,7 +39,8 @@ struct trk_proc_tree {
     bool adopt_orphans; /* we are the subreaper: what is our child belongs to the job */
     bool want_switches;
     uint32_t kept_fds, kept_fds_max;
-    uint64_t ever; /* members that were ever found */
+    uint64_t first_forks; /* since boot, when the root was young; 0: not known */
+    uint64_t ever;        /* members that were ever found */
 };
 
 void trk__proc_tree_init(struct trk_proc_tree *tree, const struct trk_context *context);

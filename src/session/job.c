@@ -127,9 +127,13 @@ static void look_at_memory(struct trk_job *job)
     job->memory_ticks_estimated_bytes += memory->estimated_bytes;
 }
 
-void trk__job_look(struct trk_job *job, uint64_t forks)
+void trk__job_discover(struct trk_job *job, uint64_t forks)
 {
     trk__proc_tree_discover(&job->tree, forks);
+}
+
+void trk__job_look(struct trk_job *job)
+{
     if (!job->has_root || !job->visible)
         return;
     look_at_all(job);

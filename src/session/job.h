@@ -41,8 +41,11 @@ void trk__job_done(struct trk_job *job);
  * namespace. */
 int trk__job_start(struct trk_job *job, pid_t pid, bool is_child, int64_t start_ns);
 
-/* One look at every process; `forks` since boot as the kernel counts them, 0 where it is not known. */
-void trk__job_look(struct trk_job *job, uint64_t forks);
+/* Looks for new processes. `forks` since boot as the kernel counts them, 0 where it is not known. */
+void trk__job_discover(struct trk_job *job, uint64_t forks);
+
+/* One look at every process that is known. */
+void trk__job_look(struct trk_job *job);
 
 /* Reaps one zombie child of ours after a last look at it. `looked`: that look was part of a
  * trk__job_look just now. */

@@ -35,11 +35,17 @@ static int64_t next_peek_ns(const struct trk_session *session)
     return session->start_ns + (PEEK_FIRST_NS << session->peeks);
 }
 
+static bool awaits_peek(const struct trk_session *session)
+{
+    return session->job.has_root &&
+           next_peek_ns(session) < session->start_ns + session->interval_ns;
+}
+
 /* Peeks first, one by one; then the grid of start + n x interval, which the kernel keeps. */
 static int arm_timer(struct trk_session *session)
 {
+    bool peek = awaits_peek(session);
     int64_t first_row_ns = session->start_ns + session->interval_ns;
-    bool peek = session->job.has_root && next_peek_ns(session) < first_row_ns;
     struct itimerspec when = {.it_value = to_timespec(peek ? next_peek_ns(session) : first_row_ns)};
     if (!peek)
         when.it_interval = to_timespec(session->interval_ns);
@@ -110,8 +116,7 @@ static int on_timer(struct trk_session *session, struct trk_event *event, struct
     uint64_t expirations;
     if (read(session->timer_fd, &expirations, sizeof expirations) != sizeof expirations)
         return 0;
-    if (session->stats.rows == 0 &&
-        trk__context_monotonic_ns(&session->context) < session->start_ns + session->interval_ns) {
+    if (awaits_peek(session)) { /* also one that comes late: the grid is armed behind the last of them */
         trk__session_peek(session);
         session->peeks++;
         return arm_timer(session);

@@ -80,6 +80,7 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
         trk_session_free(session);
         return code;
     }
+    session->lists_processes = session->writer && options->rows & TRK_ROWS_SYSTEM;
     session->options.output_path = session->options.root_path = NULL;
     /* A job that the caller starts next is measured from here on, its exec included. */
     start_clock(session);
@@ -152,6 +153,8 @@ static void take_first_sample(struct trk_session *session)
     for (unsigned i = 0; i < session->collector_count; i++)
         session->collector[i].ops->read(session->collector[i].self, sample);
     trk__job_fill_first(&session->job, sample);
+    if (trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL))
+        session->job.tree.first_forks = sample->raw[TRK_M_SYS_FORKS_TOTAL];
     session->oom_kills_known = trk__sample_has(sample, TRK_M_SYS_CG_OOM_KILLS);
     session->oom_kills_first = sample->raw[TRK_M_SYS_CG_OOM_KILLS];
 }

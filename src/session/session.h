@@ -32,7 +32,8 @@ struct trk_session {
     uint64_t missed_ticks;
     unsigned peeks; /* looks before the first row, at 1, 2, 4... ms */
     bool started, finished, end_reported;
-    bool root_is_zombie; /* the next tick looks at it, then reaps it */
+    bool lists_processes; /* rows say how many processes the machine has */
+    bool root_is_zombie;  /* the next tick looks at it, then reaps it */
 
     int epoll_fd, timer_fd, pid_fd;
     struct trk_run_stats stats;

@@ -18,7 +18,9 @@ void trk__session_sample(struct trk_session *session)
     trk__sample_clear(sample);
     for (unsigned i = 0; i < session->collector_count; i++)
         session->collector[i].ops->read(session->collector[i].self, sample);
-    trk__job_look(&session->job, forks_of(sample));
+    if (!session->root_is_zombie || session->lists_processes)
+        trk__job_discover(&session->job, forks_of(sample));
+    trk__job_look(&session->job);
 }
 
 void trk__session_peek(struct trk_session *session)
@@ -30,7 +32,8 @@ void trk__session_peek(struct trk_session *session)
     for (unsigned i = 0; i < session->collector_count; i++)
         if (session->collector[i].ops == &trk__sys_cpu_ops)
             session->collector[i].ops->read(session->collector[i].self, scratch);
-    trk__job_look(&session->job, forks_of(scratch));
+    trk__job_discover(&session->job, forks_of(scratch));
+    trk__job_look(&session->job);
 }
 
 void trk__session_take_zombies(struct trk_session *session)
@@ -50,12 +53,23 @@ void trk__session_take_zombies(struct trk_session *session)
     }
 }
 
-/* The root was looked at just now; what it left behind as zombies comes to us with its end. */
+static bool has_children(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* The root was looked at just now. What it left behind has become our child with its end: where there is none no
+ * descendant is left, and a short job needs no listing of the machine's processes at all. */
 static void reap_root(struct trk_session *session)
 {
     trk__job_reap(&session->job, session->job.tree.root_pid, true);
     session->root_is_zombie = false;
     trk__session_take_zombies(session);
+    if (!has_children() || session->lists_processes)
+        return;
+    trk__job_discover(&session->job, 0);
+    trk__job_look(&session->job);
 }
 
 /* Time goes by the monotonic clock from the start on, so that a step of the wall clock moves no row. */
