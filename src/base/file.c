@@ -19,6 +19,22 @@ static ssize_t read_at(int fd, char *data, size_t size, size_t offset)
     return got < 0 ? -errno : got;
 }
 
+/* The kernel gathers records in a page and ends a read early only when the next one does not fit, so what
+ * leaves room for one more was all. */
+static bool was_last(enum trk_file_shape shape, size_t got, size_t room)
+{
+    enum { PAGE_BYTES_MIN = 4096, SHORT_RECORD_BYTES = 512 };
+    switch (shape) {
+    case TRK_FILE_ONE_RECORD:
+        return got < room;
+    case TRK_FILE_SHORT_RECORDS:
+        return got < PAGE_BYTES_MIN - SHORT_RECORD_BYTES;
+    case TRK_FILE_MANY_RECORDS:
+        break;
+    }
+    return got == 0;
+}
+
 int trk__file_read_all(int fd, enum trk_file_shape shape, struct trk_buffer *buffer)
 {
     trk__buffer_clear(buffer);
@@ -36,7 +52,7 @@ int trk__file_read_all(int fd, enum trk_file_shape shape, struct trk_buffer *buf
             return (int)got;
         buffer->len += (size_t)got;
         buffer->data[buffer->len] = '\0';
-        if (got == 0 || (shape == TRK_FILE_ONE_RECORD && (size_t)got < room))
+        if (got == 0 || was_last(shape, (size_t)got, room))
             return 0;
     }
 }

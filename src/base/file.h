@@ -8,7 +8,11 @@
 
 /* How the kernel makes the text. A ONE_RECORD file (stat, statm, meminfo, pressure...) comes whole from one
  * read; a MANY_RECORDS one (diskstats, net/dev, mounts) comes in pieces, until a read gives nothing. */
-enum trk_file_shape { TRK_FILE_ONE_RECORD, TRK_FILE_MANY_RECORDS };
+enum trk_file_shape {
+    TRK_FILE_ONE_RECORD,
+    TRK_FILE_MANY_RECORDS,
+    TRK_FILE_SHORT_RECORDS /* many, none over 512 bytes: the end is known without one more read */
+};
 
 /* Reads all of `fd` from its start into `buffer`, replacing what it held. */
 int trk__file_read_all(int fd, enum trk_file_shape shape, struct trk_buffer *buffer);

@@ -18,7 +18,14 @@
 
 enum { SMALL_FILE_SIZE = 1024, MEMORY_STAT_SIZE = 8192 };
 
-enum file { FILE_CPU_USAGE, FILE_CPU_STAT, FILE_MEMORY_USAGE, FILE_MEMORY_STAT, FILE_OOM, FILE_COUNT };
+enum file {
+    FILE_CPU_USAGE,
+    FILE_CPU_STAT,
+    FILE_MEMORY_USAGE,
+    FILE_MEMORY_STAT,
+    FILE_OOM,
+    FILE_COUNT
+};
 
 static const struct {
     enum trk_cgroup_controller controller;
@@ -139,8 +146,7 @@ static void set_cpu(struct cgroup *self, struct trk_sample *sample)
     char data[SMALL_FILE_SIZE];
     struct trk_cursor text;
     uint64_t value;
-    if (read_file(self, FILE_CPU_USAGE, data, sizeof data, &text) &&
-        trk__cursor_u64(&text, &value))
+    if (read_file(self, FILE_CPU_USAGE, data, sizeof data, &text) && trk__cursor_u64(&text, &value))
         trk__sample_set(sample, TRK_M_SYS_CG_CPU, value);
     if (!read_file(self, FILE_CPU_STAT, data, sizeof data, &text))
         return;
@@ -159,9 +165,9 @@ static void refresh_inactive(struct cgroup *self, int64_t now_ns)
         return;
     self->memory_stat_ns = now_ns + MEMORY_STAT_PERIOD_NS;
     bool v2 = self->places.of[TRK_CGROUP_MEMORY].version == TRK_CGROUP_V2;
-    self->has_inactive =
-        read_file(self, FILE_MEMORY_STAT, data, sizeof data, &text) &&
-        trk__flat_key_find(text, v2 ? "inactive_file" : "total_inactive_file", &self->inactive_bytes);
+    self->has_inactive = read_file(self, FILE_MEMORY_STAT, data, sizeof data, &text) &&
+                         trk__flat_key_find(text, v2 ? "inactive_file" : "total_inactive_file",
+                                            &self->inactive_bytes);
 }
 
 static void set_memory(struct cgroup *self, struct trk_sample *sample, int64_t now_ns)
@@ -193,7 +199,8 @@ static void cgroup_read(void *handle, struct trk_sample *sample)
     sample->read_ns[TRK_SOURCE_CGROUP] = trk__context_monotonic_ns(self->context);
     set_memory(self, sample, now_ns);
     if (self->limits.has_cpu)
-        trk__sample_set(sample, TRK_M_SYS_CG_CPU_LIMIT, (uint64_t)(self->limits.cpu_cores * 1e9 + 0.5));
+        trk__sample_set(sample, TRK_M_SYS_CG_CPU_LIMIT,
+                        (uint64_t)(self->limits.cpu_cores * 1e9 + 0.5));
     if (self->limits.has_memory)
         trk__sample_set(sample, TRK_M_SYS_CG_MEM_LIMIT, self->limits.memory_bytes);
 }

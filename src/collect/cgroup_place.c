@@ -134,8 +134,9 @@ static bool mount_has(const struct trk_mount_line *mount, unsigned controller,
            trk__list_has(mount->super_options, controller_names[controller]);
 }
 
-void trk__cgroup_places_find(const struct trk_context *context, const struct trk_buffer *self_cgroup,
-                             struct trk_buffer *scratch, struct trk_cgroup_places *places)
+void trk__cgroup_places_find(const struct trk_context *context,
+                             const struct trk_buffer *self_cgroup, struct trk_buffer *scratch,
+                             struct trk_cgroup_places *places)
 {
     TRK_CLEANUP_FD int fd = openat(context->proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
     if (fd < 0 || trk__file_read_all(fd, TRK_FILE_MANY_RECORDS, scratch) < 0)

@@ -31,8 +31,9 @@ void trk__cgroup_places_close(struct trk_cgroup_places *places);
 
 /* `self_cgroup` is the text of /proc/self/cgroup; `scratch` takes the mount table. What is not found stays
  * without a place. */
-void trk__cgroup_places_find(const struct trk_context *context, const struct trk_buffer *self_cgroup,
-                             struct trk_buffer *scratch, struct trk_cgroup_places *places);
+void trk__cgroup_places_find(const struct trk_context *context,
+                             const struct trk_buffer *self_cgroup, struct trk_buffer *scratch,
+                             struct trk_cgroup_places *places);
 
 void trk__cgroup_places_limits(const struct trk_cgroup_places *places,
                                struct trk_limits *ret_limits);

@@ -104,9 +104,10 @@ bool trk__mount_point_is_kernels(const char *point)
 bool trk__mount_type_is_remote(struct trk_cursor type)
 {
     static const char *const types[] = {
-        "nfs",  "nfs4",      "cifs", "smb3",  "smbfs",  "9p",     "ceph",    "lustre", "glusterfs",
-        "afs",  "beegfs",    "fuse", "gpfs",  "orangefs", "pvfs2", "ncpfs",   "coda",   "virtiofs",
-        "ocfs2", "gfs2",     "wekafs", "panfs", "vboxsf", "prl_fs", "vmhgfs", "fuseblk", "acfs",
+        "nfs",    "nfs4",      "cifs",   "smb3",     "smbfs",   "9p",   "ceph",
+        "lustre", "glusterfs", "afs",    "beegfs",   "fuse",    "gpfs", "orangefs",
+        "pvfs2",  "ncpfs",     "coda",   "virtiofs", "ocfs2",   "gfs2", "wekafs",
+        "panfs",  "vboxsf",    "prl_fs", "vmhgfs",   "fuseblk", "acfs",
     };
     struct trk_cursor rest = type;
     if (trk__cursor_accept(&rest, "fuse."))

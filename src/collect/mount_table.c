@@ -60,16 +60,17 @@ static int append(struct trk_mount_table *table, struct trk_mount **ret_mount)
 /* "tank/home" is in the pool "tank". 0 when there are too many. */
 static unsigned find_pool(struct trk_mount_table *table, struct trk_cursor source)
 {
-    char name[TRK_POOL_NAME_SIZE];
+    char name[TRK_POOL_NAME_SIZE] = "";
     if (trk__mount_path_decode(source, name, sizeof name) < 0)
         trk__cursor_copy(&source, name, sizeof name);
-    name[strcspn(name, "/")] = '\0';
+    size_t len = strcspn(name, "/");
+    memset(name + len, 0, sizeof name - len);
     for (unsigned i = 0; i < table->pool_count; i++)
         if (strcmp(table->pool[i], name) == 0)
             return i + 1;
     if (table->pool_count == TRK_POOLS_MAX)
         return 0;
-    strcpy(table->pool[table->pool_count], name);
+    memcpy(table->pool[table->pool_count], name, sizeof name);
     return ++table->pool_count;
 }
 

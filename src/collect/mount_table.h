@@ -11,9 +11,9 @@ enum { TRK_MOUNTS_MAX = 4096 };
 struct trk_mount {
     uint64_t device;
     char *point;
-    bool remote;  /* asked by the thread */
-    bool overlay; /* shows the figures of the file system beneath it */
-    bool copy;    /* of a mount that counts already */
+    bool remote;   /* asked by the thread */
+    bool overlay;  /* shows the figures of the file system beneath it */
+    bool copy;     /* of a mount that counts already */
     unsigned pool; /* of ZFS: place in pool[] + 1; 0: none */
 };
 

@@ -66,7 +66,7 @@ static bool ask_point(struct trk_space_remote *remote, size_t index)
     pthread_mutex_lock(&remote->lock);
     bool more = !remote->stop && index < remote->answer_count;
     if (more)
-        strcpy(point, remote->answer[index].point);
+        memcpy(point, remote->answer[index].point, strlen(remote->answer[index].point) + 1);
     pthread_mutex_unlock(&remote->lock);
     if (!more)
         return false;
@@ -241,8 +241,9 @@ int trk__space_remote_want(struct trk_space_remote *remote, const struct trk_spa
     size_t old_count = remote->answer_count;
     remote->answer = answer;
     remote->answer_count = wanted->point_count;
-    bool same_pools = remote->pool_count == wanted->pool_count &&
-                      memcmp(remote->pool, wanted->pool, wanted->pool_count * sizeof *remote->pool) == 0;
+    bool same_pools =
+        remote->pool_count == wanted->pool_count &&
+        memcmp(remote->pool, wanted->pool, wanted->pool_count * sizeof *remote->pool) == 0;
     if (!same_pools) {
         memcpy(remote->pool, wanted->pool, wanted->pool_count * sizeof *remote->pool);
         remote->pool_count = wanted->pool_count;

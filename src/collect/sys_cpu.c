@@ -20,8 +20,8 @@ static int sys_cpu_open(const struct trk_context *context, void **ret_self)
     if (!self)
         return -ENOMEM;
     self->context = context;
-    self->ns_per_tick =
-        UINT64_C(1000000000) / (uint64_t)(context->ticks_per_second > 0 ? context->ticks_per_second : 100);
+    self->ns_per_tick = UINT64_C(1000000000) /
+                        (uint64_t)(context->ticks_per_second > 0 ? context->ticks_per_second : 100);
     trk__kept_file_init(&self->file, context->proc_fd, "stat", TRK_FILE_ONE_RECORD);
     trk__buffer_init(&self->text, TRK_BUFFER_LIMIT_DEFAULT);
     *ret_self = self;
@@ -73,9 +73,9 @@ static void set_core(struct trk_sample *sample, const struct trk_stat_line *line
     if (!core)
         return;
     *likely = (uint32_t)(core - trk__sample_devices(sample, TRK_SCOPE_CORE)->item) + 1;
-    trk__device_set(
-        core, CPU,
-        (ticks[TRK_TICK_USER] + ticks[TRK_TICK_NICE] + ticks[TRK_TICK_SYSTEM]) * tick_ns);
+    trk__device_set(core, CPU,
+                    (ticks[TRK_TICK_USER] + ticks[TRK_TICK_NICE] + ticks[TRK_TICK_SYSTEM]) *
+                        tick_ns);
     if (line->tick_count > TRK_TICK_IOWAIT)
         trk__device_set(core, IOWAIT, ticks[TRK_TICK_IOWAIT] * tick_ns);
     if (line->tick_count > TRK_TICK_STEAL)

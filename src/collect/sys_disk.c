@@ -31,7 +31,7 @@ static int sys_disk_open(const struct trk_context *context, void **ret_self)
     if (!self)
         return -ENOMEM;
     self->context = context;
-    trk__kept_file_init(&self->file, context->proc_fd, "diskstats", TRK_FILE_MANY_RECORDS);
+    trk__kept_file_init(&self->file, context->proc_fd, "diskstats", TRK_FILE_SHORT_RECORDS);
     trk__buffer_init(&self->text, TRK_BUFFER_LIMIT_DEFAULT);
     trk__device_table_init(&self->disks, true);
     *ret_self = self;
@@ -83,8 +83,7 @@ static void take_line(struct sys_disk *self, const struct trk_disk_line *line,
     if (!disk)
         return;
     if (is_new)
-        disk->counted =
-            !trk__disk_name_is_virtual(line->name) && is_whole_disk(self, disk->name);
+        disk->counted = !trk__disk_name_is_virtual(line->name) && is_whole_disk(self, disk->name);
     if (!disk->counted) {
         disk->round = self->disks.round;
         return;
@@ -105,8 +104,7 @@ static void sys_disk_read(void *handle, struct trk_sample *sample)
     if (trk__kept_file_read(&self->file, &self->text) < 0)
         return;
     sample->read_ns[TRK_SOURCE_DISKSTATS] = trk__context_monotonic_ns(self->context);
-    if (!self->can_judge &&
-        faccessat(self->context->root_fd, "sys/block", F_OK, 0) < 0)
+    if (!self->can_judge && faccessat(self->context->root_fd, "sys/block", F_OK, 0) < 0)
         return;
     self->can_judge = true;
 

@@ -84,8 +84,8 @@ static void set_used(struct trk_sample *sample, const struct trk_memory_info *in
         return;
     /* A kernel without SReclaimable does not tell slabs apart: its cache is what Cached says. */
     uint64_t slab = has(info, TRK_MEMORY_RECLAIMABLE) ? bytes[TRK_MEMORY_RECLAIMABLE] : 0;
-    uint64_t plain = less(
-        less(less(total, bytes[TRK_MEMORY_FREE]), bytes[TRK_MEMORY_BUFFERS]), bytes[TRK_MEMORY_CACHED]);
+    uint64_t plain = less(less(less(total, bytes[TRK_MEMORY_FREE]), bytes[TRK_MEMORY_BUFFERS]),
+                          bytes[TRK_MEMORY_CACHED]);
     trk__sample_set(sample, TRK_M_SYS_MEM_USED_PLAIN, plain);
     trk__sample_set(sample, TRK_M_SYS_MEM_USED, less(plain, slab));
     trk__sample_set(sample, TRK_M_SYS_MEM_CACHED, bytes[TRK_MEMORY_CACHED] + slab);

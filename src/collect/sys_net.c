@@ -24,7 +24,7 @@ static int sys_net_open(const struct trk_context *context, void **ret_self)
     if (!self)
         return -ENOMEM;
     self->context = context;
-    trk__kept_file_init(&self->file, context->proc_fd, "net/dev", TRK_FILE_MANY_RECORDS);
+    trk__kept_file_init(&self->file, context->proc_fd, "net/dev", TRK_FILE_SHORT_RECORDS);
     trk__buffer_init(&self->text, TRK_BUFFER_LIMIT_DEFAULT);
     trk__device_table_init(&self->interfaces, false);
     *ret_self = self;

@@ -75,7 +75,8 @@ static int read_table(struct sys_space *self)
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     int code = trk__kept_file_read(&self->file, &text);
     if (code == 0)
-        code = trk__mount_table_parse(&self->table, self->context, trk__cursor(text.data, text.len));
+        code =
+            trk__mount_table_parse(&self->table, self->context, trk__cursor(text.data, text.len));
     trk__buffer_done(&text);
     if (code == 0)
         share_remote(self);

@@ -26,12 +26,21 @@
 /* The only mutable globals of the collectors: children belong to the process, and who reaps them knows a pid
  * and nothing else. */
 static _Atomic pid_t helper_pid;
+enum { HELPER_STARTING = -1 };
 static int stuck_fd = -1; /* of a killed helper that did not end; under the lock */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
+/* While a helper is being started its pid is not known yet but its process can be seen already. Who asks in
+ * that millisecond waits for the answer: a wrong one would count the helper as the job's. */
 bool trk__helper_is_ours(pid_t pid)
 {
-    return pid > 0 && atomic_load(&helper_pid) == pid;
+    const struct timespec moment = {.tv_nsec = 100000};
+    pid_t helper = atomic_load(&helper_pid);
+    for (unsigned tries = 0; helper == HELPER_STARTING && tries < 200; tries++) {
+        nanosleep(&moment, NULL);
+        helper = atomic_load(&helper_pid);
+    }
+    return pid > 0 && helper == pid;
 }
 
 static int64_t now_ns(void)
@@ -74,13 +83,14 @@ static int set_attributes(posix_spawnattr_t *attributes)
     posix_spawnattr_setsigmask(attributes, &none);
     posix_spawnattr_setsigdefault(attributes, &defaults);
     posix_spawnattr_setpgroup(attributes, 0);
-    return posix_spawnattr_setflags(
-        attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                    POSIX_SPAWN_SETPGROUP);
 }
 
-static int start(const char *program, int output_fd, pid_t *ret_pid)
+static int spawn(const char *program, int output_fd, pid_t *ret_pid)
 {
-    static char *const arguments[] = {"zpool", "list", "-Hp", "-o", "name,size,allocated,free", NULL};
+    static char *const arguments[] = {"zpool", "list", "-Hp", "-o", "name,size,allocated,free",
+                                      NULL};
     static char *const environment[] = {"LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -93,17 +103,24 @@ static int start(const char *program, int output_fd, pid_t *ret_pid)
         if (!code)
             code = posix_spawn_file_actions_adddup2(&actions, output_fd, STDOUT_FILENO);
         if (!code)
-            code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+            code =
+                posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
         if (!code)
             code = set_attributes(&attributes);
         if (!code)
             code = posix_spawn(ret_pid, program, &actions, &attributes, arguments, environment);
-        if (!code)
-            atomic_store(&helper_pid, *ret_pid);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
     return -code;
+}
+
+static int start(const char *program, int output_fd, pid_t *ret_pid)
+{
+    atomic_store(&helper_pid, HELPER_STARTING);
+    int code = spawn(program, output_fd, ret_pid);
+    atomic_store(&helper_pid, code < 0 ? 0 : *ret_pid);
+    return code;
 }
 
 /* Waits for `fd` until the deadline; false when it has passed. */
@@ -178,7 +195,7 @@ static int run_once(const char *program, char *ret_text, size_t size)
 {
     int64_t deadline_ns = now_ns() + TIME_LIMIT_NS;
     int ends[2];
-    pid_t pid;
+    pid_t pid = 0;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
     TRK_CLEANUP_FD int read_fd = ends[0];

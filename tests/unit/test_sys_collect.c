@@ -216,7 +216,8 @@ static void test_memory_missing_fields(void)
 {
     struct machine machine;
     machine_open(&machine, NULL, &trk__sys_mem_ops);
-    machine_write(&machine, "proc/meminfo", "MemTotal: 100 kB\nMemFree: 200 kB\nBuffers: 1 kB\nCached: 9 kB\n");
+    machine_write(&machine, "proc/meminfo",
+                  "MemTotal: 100 kB\nMemFree: 200 kB\nBuffers: 1 kB\nCached: 9 kB\n");
     struct trk_sample *s = machine_read(&machine);
     CHECK_RAW(s, SYS_MEM_USED, 0); /* saturated */
     CHECK_RAW(s, SYS_MEM_CACHED, 9 * 1024);
@@ -310,6 +311,23 @@ static void test_net(void)
     machine_close(&machine);
 }
 
+/* More text than one read gives. */
+static void test_net_large(void)
+{
+    struct machine machine;
+    static char text[65536];
+    size_t len = 0;
+    for (unsigned i = 0; i < 600; i++)
+        len += (size_t)sprintf(text + len, "veth%u: 1 1 0 0 0 0 0 0 2 1 0 0 0 0 0 0\n", i);
+    machine_open(&machine, NULL, &trk__sys_net_ops);
+    run_shell("mkdir %s/proc/net", machine.root, "");
+    machine_write(&machine, "proc/net/dev", text);
+    struct trk_sample *s = machine_read(&machine);
+    CHECK_U64(s->devices[2].count, 600);
+    CHECK_RAW(s, SYS_NET_SENT_BYTES, 1200);
+    machine_close(&machine);
+}
+
 /* A host that makes a new interface for each container must not fill a table. */
 static void test_many_interfaces(void)
 {
@@ -322,7 +340,8 @@ static void test_many_interfaces(void)
         const uint64_t past[TRK_DEVICE_TOTALS] = {5, 5, 5, 5};
         const uint64_t grown[TRK_DEVICE_TOTALS] = {i, i, i, i};
         trk__device_table_begin(&table);
-        struct trk_seen_device *kept = trk__device_table_find(&table, trk__cursor("eth0", 4), &is_new);
+        struct trk_seen_device *kept =
+            trk__device_table_find(&table, trk__cursor("eth0", 4), &is_new);
         CHECK(kept && is_new == (i == 0));
         trk__device_table_grow(&table, kept, grown);
         struct trk_seen_device *passing =
@@ -371,9 +390,9 @@ static void test_pressure_missing(void)
 static void test_nothing_and_nonsense(void)
 {
     static const char *const files[] = {
-        "proc/stat",          "proc/meminfo",         "proc/diskstats",   "proc/net/dev",
-        "proc/loadavg",       "proc/pressure/cpu",    "proc/pressure/io", "proc/self/cgroup",
-        "proc/self/mountinfo",
+        "proc/stat",        "proc/meminfo",     "proc/diskstats",
+        "proc/net/dev",     "proc/loadavg",     "proc/pressure/cpu",
+        "proc/pressure/io", "proc/self/cgroup", "proc/self/mountinfo",
     };
     for (unsigned i = 0; trk__system_collectors[i]; i++) {
         struct machine machine;
@@ -384,7 +403,8 @@ static void test_nothing_and_nonsense(void)
             CHECK_U64(s->valid[w], 0);
         run_shell("mkdir %s/proc/net %s/proc/pressure", machine.root, machine.root);
         for (unsigned f = 0; f < sizeof files / sizeof *files; f++)
-            machine_write(&machine, files[f], "\n:\n \t99999999999999999999 \\04 - -\n\xff\xfe cpu 1\n0::\n");
+            machine_write(&machine, files[f],
+                          "\n:\n \t99999999999999999999 \\04 - -\n\xff\xfe cpu 1\n0::\n");
         machine.now_ns += 60000 * MS;
         s = machine_read(&machine);
         for (unsigned w = 0; w < TRK_VALID_WORDS && !is_gpu; w++)
@@ -423,7 +443,8 @@ static int fake_answer(const char *point, struct statvfs *ret_stat)
     return -ENOENT;
 }
 
-static int fake_statvfs(const struct trk_context *context, const char *point, struct statvfs *ret_stat)
+static int fake_statvfs(const struct trk_context *context, const char *point,
+                        struct statvfs *ret_stat)
 {
     (void)context;
     if (strncmp(point, "/nfs", 4) == 0) {
@@ -548,7 +569,8 @@ static void test_space_zfs(void)
     CHECK_RAW(machine_read(&machine), SYS_SPACE_TOTAL, (100 + 100 + 200 + 900) * 4096);
     CHECK_RAW(&machine.sample[1], SYS_SPACE_FREE, (40 + 900) * 4096);
     const uint64_t pool_total = 100 * 4096 + 1000000;
-    for (unsigned i = 0; i < 300 && machine.sample[1].raw[TRK_M_SYS_SPACE_TOTAL] != pool_total; i++) {
+    for (unsigned i = 0; i < 300 && machine.sample[1].raw[TRK_M_SYS_SPACE_TOTAL] != pool_total;
+         i++) {
         sleep_ms(10);
         machine.now_ns += 100 * MS;
         machine_read(&machine);
@@ -628,7 +650,8 @@ static void test_gpu_none(void)
     struct machine machine;
     machine_open(&machine, NULL, &trk__gpu_none_ops);
     run_shell("mkdir -p %s/sys/class/drm/renderD128/device", machine.root, "");
-    machine_write(&machine, "sys/class/drm/renderD128/device/vendor", "0x1af4\n"); /* a VM's display */
+    machine_write(&machine, "sys/class/drm/renderD128/device/vendor",
+                  "0x1af4\n"); /* a VM's display */
     struct trk_sample *s = machine_read(&machine);
     CHECK_RAW(s, SYS_GPU_USAGE, 0);
     CHECK_RAW(s, PROC_GPU_VRAM, 0);
@@ -687,6 +710,7 @@ int main(void)
     RUN(test_disks_come_and_go);
     RUN(test_disks_without_sys);
     RUN(test_net);
+    RUN(test_net_large);
     RUN(test_many_interfaces);
     RUN(test_load_and_pressure);
     RUN(test_pressure_missing);

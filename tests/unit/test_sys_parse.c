@@ -12,8 +12,9 @@ static struct trk_cursor text_of(const char *text)
 
 static void test_stat_lines(void)
 {
-    struct trk_cursor text = text_of("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4\nintr 5 0 0\nctxt 77\n"
-                                     "btime 1\nprocesses 88\nprocs_running 2\nprocs_blocked 0\nsoftirq 1\n");
+    struct trk_cursor text =
+        text_of("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4\nintr 5 0 0\nctxt 77\n"
+                "btime 1\nprocesses 88\nprocs_running 2\nprocs_blocked 0\nsoftirq 1\n");
     struct trk_stat_line line;
     CHECK(trk__stat_next(&text, &line) && line.kind == TRK_STAT_CPU_TOTAL);
     CHECK_U64(line.tick_count, TRK_TICK_COUNT);
@@ -32,7 +33,8 @@ static void test_stat_lines(void)
 
 static void test_stat_broken(void)
 {
-    struct trk_cursor text = text_of("cpu\ncpu0 1 2 3\nctxt\nctxt x\nprocesses 99999999999999999999999\np\nc\n\n");
+    struct trk_cursor text =
+        text_of("cpu\ncpu0 1 2 3\nctxt\nctxt x\nprocesses 99999999999999999999999\np\nc\n\n");
     struct trk_stat_line line;
     CHECK(!trk__stat_next(&text, &line));
 }
@@ -54,8 +56,9 @@ static void test_meminfo_any_order(void)
 
 static void test_diskstats(void)
 {
-    struct trk_cursor text = text_of("   8       1 sda1 1 2 3 4\n   8 0 sda 1 2 3 4 5 6 7 8 9 10 11\nbad\n"
-                                     " 104 0 cciss/c0d0 1 0 2 0 3 0 4 0 0 5 0 0 0 0 0 0 0\n");
+    struct trk_cursor text =
+        text_of("   8       1 sda1 1 2 3 4\n   8 0 sda 1 2 3 4 5 6 7 8 9 10 11\nbad\n"
+                " 104 0 cciss/c0d0 1 0 2 0 3 0 4 0 0 5 0 0 0 0 0 0 0\n");
     struct trk_disk_line line;
     CHECK(trk__diskstats_next(&text, &line) && trk__cursor_equals(&line.name, "sda"));
     CHECK_U64(line.read_ops, 1);
@@ -80,10 +83,10 @@ static void test_disk_names(void)
 
 static void test_netdev(void)
 {
-    struct trk_cursor text =
-        text_of("Inter-|   Receive      |  Transmit\n face |bytes packets errs|bytes\n"
-                "  eth0:12345678901234 2 0 0 0 0 0 0 3 4 0 0 0 0 0 0\n:1 2 0 0 0 0 0 0 3 4\nwg0: 1 2\n"
-                "wg1: 5 6 0 0 0 0 0 0 7 8");
+    struct trk_cursor text = text_of(
+        "Inter-|   Receive      |  Transmit\n face |bytes packets errs|bytes\n"
+        "  eth0:12345678901234 2 0 0 0 0 0 0 3 4 0 0 0 0 0 0\n:1 2 0 0 0 0 0 0 3 4\nwg0: 1 2\n"
+        "wg1: 5 6 0 0 0 0 0 0 7 8");
     struct trk_net_line line;
     CHECK(trk__netdev_next(&text, &line) && trk__cursor_equals(&line.name, "eth0"));
     CHECK_U64(line.recv_bytes, 12345678901234);
@@ -111,9 +114,10 @@ static void test_loadavg_and_pressure(void)
 
 static void test_mountinfo(void)
 {
-    struct trk_cursor text =
-        text_of("36 35 98:0 /mnt1 /mnt/a\\040b rw,noatime master:1 shared:3 - ext3 /dev/root rw,errors=x\n"
-                "37 35 0:9 / /m rw - tmpfs  rw,size=1\n38 35 98 / /m rw - ext4 a b\n39 35 1:1 / /m rw ext4 a b\n");
+    struct trk_cursor text = text_of(
+        "36 35 98:0 /mnt1 /mnt/a\\040b rw,noatime master:1 shared:3 - ext3 /dev/root rw,errors=x\n"
+        "37 35 0:9 / /m rw - tmpfs  rw,size=1\n38 35 98 / /m rw - ext4 a b\n39 35 1:1 / /m rw ext4 "
+        "a b\n");
     struct trk_mount_line line;
     char path[64];
     CHECK(trk__mountinfo_next(&text, &line));
@@ -146,13 +150,16 @@ static void test_mount_choice(void)
     CHECK(trk__path_is_within("/a", "/") && !trk__path_is_within("/ab", "/a"));
     CHECK(trk__mount_point_is_kernels("/run") && trk__mount_point_is_kernels("/dev/shm"));
     CHECK(!trk__mount_point_is_kernels("/runner") && !trk__mount_point_is_kernels("/"));
-    CHECK(trk__mount_type_is_remote(text_of("nfs4")) && trk__mount_type_is_remote(text_of("fuse.sshfs")));
-    CHECK(!trk__mount_type_is_remote(text_of("ext4")) && !trk__mount_type_is_remote(text_of("nfsd")));
+    CHECK(trk__mount_type_is_remote(text_of("nfs4")) &&
+          trk__mount_type_is_remote(text_of("fuse.sshfs")));
+    CHECK(!trk__mount_type_is_remote(text_of("ext4")) &&
+          !trk__mount_type_is_remote(text_of("nfsd")));
 }
 
 static void test_cgroup_lines(void)
 {
-    struct trk_cursor text = text_of("4:cpu,cpuacct:/a:b\n1:name=systemd:/x\nbad\n5:memory:\n0::/c d\n");
+    struct trk_cursor text =
+        text_of("4:cpu,cpuacct:/a:b\n1:name=systemd:/x\nbad\n5:memory:\n0::/c d\n");
     struct trk_cgroup_line line;
     CHECK(trk__proc_cgroup_next(&text, &line) && line.hierarchy == 4);
     CHECK(trk__list_has(line.controllers, "cpuacct") && !trk__list_has(line.controllers, "cpua"));
@@ -224,9 +231,11 @@ static void parse_all(const char *data, size_t len)
 static void test_hostile(void)
 {
     static const char *const pieces[] = {
-        "cpu",  "cpu0 ", "ctxt ", "processes ", "\n",     " ",    "\t",       ":",     "0:",  "0::/",
-        "MemTotal:", "some ", "total=", "18446744073709551616", "42", "\\040", "\\", "- ", "-", "1:2 ",
-        "/a ", "eth0:", "x ", "max", ",", "\xff", ".", "full ", "oom_kill ", "sda ",
+        "cpu",       "cpu0 ", "ctxt ", "processes ", "\n",    " ",      "\t",
+        ":",         "0:",    "0::/",  "MemTotal:",  "some ", "total=", "18446744073709551616",
+        "42",        "\\040", "\\",    "- ",         "-",     "1:2 ",   "/a ",
+        "eth0:",     "x ",    "max",   ",",          "\xff",  ".",      "full ",
+        "oom_kill ", "sda ",
     };
     srand(7);
     for (unsigned round = 0; round < 20000; round++) {
