@@ -33,8 +33,10 @@ int cli_cmd_system(const struct cli_options *options);
  * `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The end-of-run summary for a person on standard error; colours only on a terminal and without NO_COLOR. */
-void cli_summary_print(const trk_session *session, const struct cli_options *options);
+/* The end-of-run summary for a person on standard error; colours only on a terminal and without NO_COLOR.
+ * rows_complete false: the output failed on the way. */
+void cli_summary_print(const trk_session *session, const struct cli_options *options,
+                       bool rows_complete);
 
 /* --summary FILE; path "-" is standard output. */
 int cli_summary_save(const trk_session *session, const struct cli_options *options);

@@ -34,7 +34,7 @@ static int supervise_and_tell(const struct cli_options *options, trk_session *se
     cli_live_clear();
     if (ending.measured) {
         if (!options->quiet)
-            cli_summary_print(session, options);
+            cli_summary_print(session, options, ending.rows_complete);
         cli_summary_save(session, options);
     }
     trk_session_free(session);

@@ -69,11 +69,11 @@ static double last_of(const struct live_line *line, const char *scope, const cha
     return trk_session_stats(line->session, name, &stats) == 0 && stats.count ? stats.last : NAN;
 }
 
-static void add_trend(struct live_line *line, const char *metric)
+static void add_cpu_trend(struct live_line *line)
 {
     char name[64], trend[CLI_SPARKLINE_SIZE], segment[SEGMENT_SIZE];
     double values[TREND_COLUMNS];
-    snprintf(name, sizeof name, "%s_%s", line->scope, metric);
+    snprintf(name, sizeof name, "%s_cpu_usage_cores", line->scope);
     int count = trk_session_trend(line->session, name, values, TREND_COLUMNS);
     if (count <= 0 || cli_sparkline(values, (size_t)count, line->utf8, trend) == 0)
         return;
@@ -89,7 +89,7 @@ static void add_cpu(struct live_line *line)
         return;
     snprintf(segment, sizeof segment, "  cpu %s cores", cli_human_number(cores, number));
     add_segment(line, segment);
-    add_trend(line, "cpu_usage_cores");
+    add_cpu_trend(line);
 }
 
 static void add_memory(struct live_line *line, const struct trk_summary *summary)
@@ -102,7 +102,6 @@ static void add_memory(struct live_line *line, const struct trk_summary *summary
         return;
     snprintf(segment, sizeof segment, "  mem %s", cli_human_bytes(bytes, now));
     add_segment(line, segment);
-    add_trend(line, metric);
     if (!job || !summary->peak_memory_bytes.valid)
         return;
     snprintf(segment, sizeof segment, " (peak %s)",
@@ -151,15 +150,15 @@ void cli_live_update(const trk_session *session)
     cli_text_add(&line.text, "\r");
     fill_line(&line);
     cli_text_add(&line.text, "\033[K");
-    cli_text_write(&line.text, STDERR_FILENO);
+    cli_text_write(line.text.data, line.text.len, STDERR_FILENO);
     screen.drawn = true;
     screen.last_ns = now;
 }
 
 void cli_live_clear(void)
 {
-    static const struct cli_text erase = {.data = "\r\033[K", .len = sizeof "\r\033[K" - 1};
+    static const char erase[] = "\r\033[K";
     if (screen.drawn && may_draw())
-        cli_text_write(&erase, STDERR_FILENO);
+        cli_text_write(erase, sizeof erase - 1, STDERR_FILENO);
     screen.drawn = false;
 }

@@ -105,7 +105,8 @@ int cli_spawn_explain(const char *name, int code)
 {
     char path[PATH_MAX];
     if (!is_found(name, code, path)) {
-        cli_fail("%s: %s", name, strchr(name, '/') ? strerror(-code) : "command not found");
+        cli_fail("%s: %s", *name ? name : "''",
+                 strchr(name, '/') ? strerror(-code) : "command not found");
         return CLI_EXIT_NOT_FOUND;
     }
     cli_fail("cannot run %s: %s", path, reason_of(path, code));

@@ -24,8 +24,9 @@ enum {
 /* From this share on a "~" says that the memory is an estimate. */
 #define ESTIMATE_NOTABLE_RATIO 0.05
 
-/* How far the possible peak must lie above the likely one to be worth a line. */
+/* How far the possible peak must lie above the likely one to be worth a line: by both. */
 #define PEAK_DOUBT_NOTABLE_RATIO 1.10
+#define PEAK_DOUBT_NOTABLE_BYTES (16.0 * 1024 * 1024)
 
 /* In less time than this the loading of the program, whose clock starts before ours, would make it look busier
  * than it was. */
@@ -41,6 +42,7 @@ enum {
 struct page {
     const trk_session *session;
     const struct cli_options *options;
+    bool rows_complete;
     struct trk_summary summary;
     struct cli_style style;
     struct cli_text text;
@@ -207,8 +209,9 @@ static void add_memory_doubt(struct page *page)
 {
     const struct trk_summary *summary = &page->summary;
     char high[CLI_HUMAN_SIZE], body[BODY_SIZE];
-    if (!(summary->peak_memory_high_bytes >
-          summary->peak_memory_bytes.value * PEAK_DOUBT_NOTABLE_RATIO))
+    double likely_bytes = summary->peak_memory_bytes.value;
+    if (!(summary->peak_memory_high_bytes > likely_bytes * PEAK_DOUBT_NOTABLE_RATIO &&
+          summary->peak_memory_high_bytes > likely_bytes + PEAK_DOUBT_NOTABLE_BYTES))
         return;
     snprintf(body, sizeof body, "between two samples it may have been up to %s",
              cli_human_bytes(summary->peak_memory_high_bytes, high));
@@ -367,23 +370,28 @@ static void add_survivors(struct page *page)
     add_wrapped(page, "left alive", names);
 }
 
+static void add_missed_ticks(struct page *page)
+{
+    char body[BODY_SIZE];
+    if (!page->summary.missed_ticks)
+        return;
+    snprintf(body, sizeof body, "%llu ticks, the tracker came too late for them",
+             (unsigned long long)page->summary.missed_ticks);
+    add_line(page, "missed", body);
+}
+
 static void add_rows(struct page *page)
 {
     const char *path = page->options->session.output_path;
-    unsigned long long rows = page->summary.samples;
-    char missed[64] = "";
-    if (page->summary.missed_ticks)
-        snprintf(missed, sizeof missed, " (%llu ticks missed)",
-                 (unsigned long long)page->summary.missed_ticks);
-    if (!path && !*missed)
+    if (!path)
         return;
+    if (strcmp(path, "-") == 0)
+        path = "standard output";
     add_label(page, "rows");
-    cli_text_add(&page->text, "%llu", rows);
-    if (path && strcmp(path, "-") == 0)
-        cli_text_add(&page->text, " on standard output");
-    else if (path)
-        cli_text_add(&page->text, " in %s", path);
-    cli_text_add(&page->text, "%s\n", missed);
+    if (page->rows_complete)
+        cli_text_add(&page->text, "%llu in %s\n", (unsigned long long)page->summary.samples, path);
+    else
+        cli_text_add(&page->text, "incomplete: %s could not be written any more\n", path);
 }
 
 static void add_notes(struct page *page)
@@ -480,6 +488,7 @@ static void fill_page(struct page *page)
         add_processes(page);
     add_oom_kills(page);
     add_survivors(page);
+    add_missed_ticks(page);
     add_rows(page);
     if (page->options->verbose) {
         add_sources(page);
@@ -500,9 +509,11 @@ static void let_terminal_stop_us(void)
     sigprocmask(SIG_UNBLOCK, &output_stop, NULL);
 }
 
-void cli_summary_print(const trk_session *session, const struct cli_options *options)
+void cli_summary_print(const trk_session *session, const struct cli_options *options,
+                       bool rows_complete)
 {
     struct page page;
+    page.rows_complete = rows_complete;
     page.session = session;
     page.options = options;
     page.style = cli_style_of(STDERR_FILENO);
@@ -511,5 +522,5 @@ void cli_summary_print(const trk_session *session, const struct cli_options *opt
     trk_session_summary(session, &page.summary);
     fill_page(&page);
     let_terminal_stop_us();
-    cli_text_write(&page.text, STDERR_FILENO);
+    cli_text_write(page.text.data, page.text.len, STDERR_FILENO);
 }

@@ -32,6 +32,7 @@ struct supervisor {
     trk_session *session;
     pid_t pid;
     const struct cli_options *options;
+    bool failed; /* the output, which is then given up */
 
     int stop_signal; /* the last one that we got; 0: none since the last stop */
     int64_t stop_signal_ns;
@@ -209,20 +210,25 @@ static void on_event(struct supervisor *supervisor, const struct trk_event *even
         cli_live_update(supervisor->session);
 }
 
+/* Told once and at the time: a job of days should not find out at its end. */
+static void on_failure(struct supervisor *supervisor, const struct trk_error *error)
+{
+    if (!supervisor->failed) {
+        cli_live_clear();
+        cli_fail("%s", error->message);
+    }
+    supervisor->failed = true;
+}
+
 /* True at the job's end, false when the session can't go on. */
 static bool follow_measured(struct supervisor *supervisor)
 {
-    bool told = false;
     for (int failures = 0; failures < FAILURES_MAX;) {
         struct trk_event event;
         struct trk_error error = {0};
         if (trk_session_next(supervisor->session, &event, &error) < 0) {
+            on_failure(supervisor, &error);
             failures++;
-            if (!told) {
-                cli_live_clear();
-                cli_fail("%s", error.message);
-            }
-            told = true;
             continue;
         }
         failures = 0;
@@ -285,6 +291,7 @@ void cli_supervise(trk_session *session, pid_t pid, const struct cli_options *op
     else
         follow_unmeasured(&supervisor, &signals->taken, &ending);
     ending.timed_out = supervisor.timed_out;
+    ending.rows_complete = !supervisor.failed;
     *ret_ending = ending;
 }
 

@@ -14,6 +14,7 @@ struct cli_ending {
     int exit_signal; /* 0: not killed by a signal */
     bool timed_out;
     bool measured; /* the session saw the end: there is something to sum up */
+    bool rows_complete;
 };
 
 /* Measures and supervises the job, a child of this process, until it has ended. Nothing that goes wrong with

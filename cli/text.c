@@ -30,10 +30,10 @@ static bool can_try_again(int fd)
     return errno == EAGAIN && poll(&wait, 1, WRITE_PATIENCE_MS) > 0;
 }
 
-void cli_text_write(const struct cli_text *text, int fd)
+void cli_text_write(const char *data, size_t len, int fd)
 {
-    for (size_t done = 0; done < text->len;) {
-        ssize_t written = write(fd, text->data + done, text->len - done);
+    for (size_t done = 0; done < len;) {
+        ssize_t written = write(fd, data + done, len - done);
         if (written >= 0)
             done += (size_t)written;
         else if (!can_try_again(fd))

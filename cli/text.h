@@ -18,7 +18,7 @@ void cli_text_add(struct cli_text *text, const char *format, ...)
 
 /* Writes all of it to `fd` through interruptions, and waits a second at most where the job has made the
  * descriptor non-blocking. Failures are not told: there is nowhere left to tell them. */
-void cli_text_write(const struct cli_text *text, int fd);
+void cli_text_write(const char *data, size_t len, int fd);
 
 /* Columns that UTF-8 text takes, one a character. */
 size_t cli_text_columns(const char *text);

@@ -66,7 +66,7 @@ static int watch_session(const struct cli_options *options, trk_session *session
     int status = watch_until_end(options, session);
     cli_live_clear();
     if (wants_summary(options))
-        cli_summary_print(session, options);
+        cli_summary_print(session, options, status == 0);
     return cli_summary_save(session, options) < 0 ? CLI_EXIT_OWN : status;
 }
 
