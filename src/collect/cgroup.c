@@ -47,6 +47,7 @@ struct cgroup {
     struct trk_kept_file file[FILE_COUNT];
     bool readable[FILE_COUNT]; /* tried anew at each locating */
     struct trk_limits limits;
+    bool limits_known; /* since the last locating */
     int64_t locate_ns; /* next time; 0: never done */
     int64_t memory_stat_ns;
     uint64_t inactive_bytes;
@@ -109,6 +110,7 @@ static void locate(struct cgroup *self)
         trk__buffer_clear(&self->located);
         find_files(self);
         self->limits = (struct trk_limits){0};
+        self->limits_known = true;
         return;
     }
     size_t len = self->text.len;
@@ -124,7 +126,19 @@ static void locate(struct cgroup *self)
         trk__cgroup_places_find(self->context, &self->located, &self->text, &self->places);
     }
     find_files(self);
-    trk__cgroup_places_limits(&self->places, &self->limits);
+    self->limits_known = false;
+}
+
+static void set_limits(struct cgroup *self, struct trk_sample *sample)
+{
+    if (!self->limits_known)
+        trk__cgroup_places_limits(&self->places, &self->limits);
+    self->limits_known = true;
+    if (self->limits.has_cpu)
+        trk__sample_set(sample, TRK_M_SYS_CG_CPU_LIMIT,
+                        (uint64_t)(self->limits.cpu_cores * 1e9 + 0.5));
+    if (self->limits.has_memory)
+        trk__sample_set(sample, TRK_M_SYS_CG_MEM_LIMIT, self->limits.memory_bytes);
 }
 
 /* A file that can't be read is left alone until the next locating. */
@@ -175,13 +189,20 @@ static void set_memory(struct cgroup *self, struct trk_sample *sample, int64_t n
     char data[SMALL_FILE_SIZE];
     struct trk_cursor text;
     uint64_t value;
-    if (read_file(self, FILE_MEMORY_USAGE, data, sizeof data, &text) &&
-        trk__cursor_u64(&text, &value)) {
-        refresh_inactive(self, now_ns);
-        if (self->has_inactive)
-            trk__sample_set(sample, TRK_M_SYS_CG_MEM_USED,
-                            value > self->inactive_bytes ? value - self->inactive_bytes : 0);
-    }
+    if (!read_file(self, FILE_MEMORY_USAGE, data, sizeof data, &text) ||
+        !trk__cursor_u64(&text, &value))
+        return;
+    refresh_inactive(self, now_ns);
+    if (self->has_inactive)
+        trk__sample_set(sample, TRK_M_SYS_CG_MEM_USED,
+                        value > self->inactive_bytes ? value - self->inactive_bytes : 0);
+}
+
+static void set_oom_kills(struct cgroup *self, struct trk_sample *sample)
+{
+    char data[SMALL_FILE_SIZE];
+    struct trk_cursor text;
+    uint64_t value;
     if (read_file(self, FILE_OOM, data, sizeof data, &text) &&
         trk__flat_key_find(text, "oom_kill", &value))
         trk__sample_set(sample, TRK_M_SYS_CG_OOM_KILLS, value);
@@ -197,12 +218,11 @@ static void cgroup_read(void *handle, struct trk_sample *sample)
     }
     set_cpu(self, sample);
     sample->read_ns[TRK_SOURCE_CGROUP] = trk__context_monotonic_ns(self->context);
+    set_oom_kills(self, sample);
+    if (sample->counters_only)
+        return;
     set_memory(self, sample, now_ns);
-    if (self->limits.has_cpu)
-        trk__sample_set(sample, TRK_M_SYS_CG_CPU_LIMIT,
-                        (uint64_t)(self->limits.cpu_cores * 1e9 + 0.5));
-    if (self->limits.has_memory)
-        trk__sample_set(sample, TRK_M_SYS_CG_MEM_LIMIT, self->limits.memory_bytes);
+    set_limits(self, sample);
 }
 
 const struct trk_collector_ops trk__cgroup_ops = {

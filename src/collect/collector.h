@@ -13,7 +13,11 @@ struct trk_collector_ops {
      * each read. `context` outlives the collector. */
     int (*open)(const struct trk_context *context, void **ret_self);
 
-    /* Reads once and sets what was read in `sample`, with the source's read time. */
+    /* True where all figures are gauges: it is passed over for a sample that wants counters only. */
+    bool gauges_only;
+
+    /* Reads once and sets what was read in `sample`, with the source's read time. Gauges that cost reads of their
+     * own are left out of a sample that wants counters only. */
     void (*read)(void *self, struct trk_sample *sample);
 
     /* Accepts NULL. */
@@ -32,5 +36,13 @@ extern const struct trk_collector_ops trk__sys_load_ops;
 extern const struct trk_collector_ops trk__sys_pressure_ops;
 extern const struct trk_collector_ops trk__cgroup_ops;
 extern const struct trk_collector_ops trk__gpu_none_ops;
+
+/* Reads through one collector, if the sample wants any of what it has. */
+static inline void trk__collector_read(const struct trk_collector_ops *ops, void *self,
+                                       struct trk_sample *sample)
+{
+    if (!(ops->gauges_only && sample->counters_only))
+        ops->read(self, sample);
+}
 
 #endif

@@ -52,6 +52,7 @@ static void sys_load_read(void *handle, struct trk_sample *sample)
 
 const struct trk_collector_ops trk__sys_load_ops = {
     .name = "sys_load",
+    .gauges_only = true,
     .open = sys_load_open,
     .read = sys_load_read,
     .close = sys_load_close,

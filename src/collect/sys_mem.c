@@ -111,6 +111,7 @@ static void sys_mem_read(void *handle, struct trk_sample *sample)
 
 const struct trk_collector_ops trk__sys_mem_ops = {
     .name = "sys_mem",
+    .gauges_only = true,
     .open = sys_mem_open,
     .read = sys_mem_read,
     .close = sys_mem_close,

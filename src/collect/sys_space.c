@@ -123,6 +123,7 @@ static void sys_space_read(void *handle, struct trk_sample *sample)
 
 const struct trk_collector_ops trk__sys_space_ops = {
     .name = "sys_space",
+    .gauges_only = true,
     .open = sys_space_open,
     .read = sys_space_read,
     .close = sys_space_close,

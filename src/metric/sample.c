@@ -5,6 +5,7 @@
 void trk__sample_clear(struct trk_sample *sample)
 {
     memset(sample->valid, 0, sizeof sample->valid);
+    sample->counters_only = false;
     for (unsigned s = 0; s < TRK_DEVICE_SCOPE_COUNT; s++)
         for (uint32_t i = 0; i < sample->devices[s].count; i++)
             sample->devices[s].item[i].valid = 0;

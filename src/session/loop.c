@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Looks before the first row at 1, 2, 4... ms, so that a job shorter than the interval is seen alive. */
-static const int64_t PEEK_FIRST_NS = 1000000;
+/* Looks before the first row at 2, 4, 8... ms, so that a job shorter than the interval is seen alive. */
+static const int64_t PEEK_FIRST_NS = 2000000;
 
 enum source { FROM_TIMER, FROM_SIGNALS, FROM_ROOT };
 
@@ -116,7 +116,8 @@ static int on_timer(struct trk_session *session, struct trk_event *event, struct
     uint64_t expirations;
     if (read(session->timer_fd, &expirations, sizeof expirations) != sizeof expirations)
         return 0;
-    if (awaits_peek(session)) { /* also one that comes late: the grid is armed behind the last of them */
+    if (awaits_peek(
+            session)) { /* also one that comes late: the grid is armed behind the last of them */
         trk__session_peek(session);
         session->peeks++;
         return arm_timer(session);
@@ -154,8 +155,10 @@ static int on_child(struct trk_session *session, struct trk_event *event, struct
         trk__job_reap(&session->job, session->job.tree.root_pid, false);
         session->root_is_zombie = false;
         trk__session_take_zombies(session);
-        trk__session_peek(session); /* who is left? */
     }
+    /* The last one known may have left others behind, as a daemon's parent does. */
+    if (session->job.root_gone && trk__job_alive(&session->job) == 0)
+        trk__session_peek(session);
     return is_over(session) ? end_session(session, event, error) : told;
 }
 

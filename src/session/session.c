@@ -7,8 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
+#include <sys/wait.h>
 
 static const double INTERVAL_MIN_SECONDS = 0.001;
 static const double INTERVAL_MAX_SECONDS = 3600;
@@ -147,16 +146,26 @@ static int start_job(struct trk_session *session, pid_t root_pid, struct trk_err
     return 0;
 }
 
-static void take_first_sample(struct trk_session *session)
+static void take_first_sample(struct trk_session *session, bool too_late)
 {
     struct trk_sample *sample = &session->sample[session->current];
-    for (unsigned i = 0; i < session->collector_count; i++)
-        session->collector[i].ops->read(session->collector[i].self, sample);
+    sample->counters_only = true;
+    if (!too_late)
+        trk__session_read_collectors(session, sample);
     trk__job_fill_first(&session->job, sample);
     if (trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL))
         session->job.tree.first_forks = sample->raw[TRK_M_SYS_FORKS_TOTAL];
     session->oom_kills_known = trk__sample_has(sample, TRK_M_SYS_CG_OOM_KILLS);
     session->oom_kills_first = sample->raw[TRK_M_SYS_CG_OOM_KILLS];
+}
+
+/* A child that has run and ended before we got the processor back. */
+static bool has_ended_already(const struct trk_session *session, pid_t root_pid)
+{
+    siginfo_t info = {0};
+    return session->options.reap_children && root_pid &&
+           waitid(P_PID, (id_t)root_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == root_pid;
 }
 
 int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *error)
@@ -168,10 +177,13 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     int code = root_pid ? start_job(session, root_pid, error) : 0;
     if (code < 0)
         return code;
-    code = open_collectors(session);
+    /* What the system did in such a job's life can't be known any more: its counters stay absent, and
+     * without rows there is nothing to open at all. */
+    bool too_late = has_ended_already(session, root_pid);
+    code = too_late && !session->writer ? 0 : open_collectors(session);
     if (code < 0)
         return trk__error_set(error, code, "cannot start measuring: %s", strerror(-code));
-    take_first_sample(session);
+    take_first_sample(session, too_late);
     code = trk__loop_open(session, error);
     session->started = code == 0;
     return code;

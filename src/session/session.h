@@ -30,7 +30,7 @@ struct trk_session {
 
     int64_t start_ns, start_realtime_ns, last_tick_ns, end_ns;
     uint64_t missed_ticks;
-    unsigned peeks; /* looks before the first row, at 1, 2, 4... ms */
+    unsigned peeks; /* looks before the first row, at 2, 4, 8... ms */
     bool started, finished, end_reported;
     bool lists_processes; /* rows say how many processes the machine has */
     bool root_is_zombie;  /* the next tick looks at it, then reaps it */
@@ -42,6 +42,8 @@ struct trk_session {
     char note[TRK_NOTES_MAX][TRK_NOTE_SIZE];
     unsigned note_count;
 };
+
+void trk__session_read_collectors(struct trk_session *session, struct trk_sample *sample);
 
 /* Reads everything once and makes it the newest sample. */
 void trk__session_sample(struct trk_session *session);

@@ -11,13 +11,26 @@ static uint64_t forks_of(const struct trk_sample *sample)
     return trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL) ? sample->raw[TRK_M_SYS_FORKS_TOTAL] : 0;
 }
 
+void trk__session_read_collectors(struct trk_session *session, struct trk_sample *sample)
+{
+    for (unsigned i = 0; i < session->collector_count; i++)
+        trk__collector_read(session->collector[i].ops, session->collector[i].self, sample);
+}
+
+/* A job that ends before the first look of its own, with no row to be written, is not charged for the first
+ * read of gauges that nobody asked for. */
+static bool is_too_short_for_gauges(const struct trk_session *session)
+{
+    return session->root_is_zombie && !session->writer && !session->peeks && !session->stats.rows;
+}
+
 void trk__session_sample(struct trk_session *session)
 {
     session->current ^= 1;
     struct trk_sample *sample = &session->sample[session->current];
     trk__sample_clear(sample);
-    for (unsigned i = 0; i < session->collector_count; i++)
-        session->collector[i].ops->read(session->collector[i].self, sample);
+    sample->counters_only = is_too_short_for_gauges(session);
+    trk__session_read_collectors(session, sample);
     if (!session->root_is_zombie || session->lists_processes)
         trk__job_discover(&session->job, forks_of(sample));
     trk__job_look(&session->job);
