@@ -5,7 +5,12 @@
 #include "resource_tracker.h"
 
 /* Exit codes of a wrapper, as env, nice and timeout use them. */
-enum { CLI_EXIT_TIMEOUT = 124, CLI_EXIT_OWN = 125, CLI_EXIT_CANNOT_EXEC = 126, CLI_EXIT_NOT_FOUND = 127 };
+enum {
+    CLI_EXIT_TIMEOUT = 124,
+    CLI_EXIT_OWN = 125,
+    CLI_EXIT_CANNOT_EXEC = 126,
+    CLI_EXIT_NOT_FOUND = 127
+};
 
 /* Filled by options.c from flags > TRACKER_* environment > config file > defaults. */
 struct cli_options {

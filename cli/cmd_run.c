@@ -1,5 +1,5 @@
 #include "cli.h"
-#include "signals.h"
+#include "signal_events.h"
 #include "spawn.h"
 #include "summary.h"
 #include "supervise.h"
@@ -9,8 +9,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* A command that can't be run leaves no empty output file behind, so that the corrected line does not meet
- * "exists already". */
+/* A command that can't be run leaves no empty output file behind, so that the corrected line does
+ * not meet "exists already". */
 static int give_up(const struct cli_options *options, trk_session *session, bool output_is_new,
                    int code)
 {
@@ -61,7 +61,8 @@ int cli_cmd_run(const struct cli_options *options)
     if (trk_session_new(&session_options, &session, &error) < 0)
         return cli_fail("%s", error.message);
 
-    /* Processes that outlive their parents become our children: what they used is in their wait4 record. */
+    /* Processes that outlive their parents become our children: what they used is in their wait4
+     * record. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t pid;
     code = cli_spawn(options->command, &signals, &pid);

@@ -16,8 +16,8 @@ static const char *not_measured(char text[CLI_HUMAN_SIZE])
     return text;
 }
 
-/* How many decimals leave three significant digits. The bounds are where rounding would add a digit:
- * 9.996 is 10.0, not 10.00. */
+/* How many decimals leave three significant digits. The bounds are where rounding would add a
+ * digit: 9.996 is 10.0, not 10.00. */
 static int decimals_of(double value)
 {
     if (value < 9.995)

@@ -4,8 +4,8 @@
 
 enum { CLI_HUMAN_SIZE = 32 };
 
-/* Each writes into `text` and returns it, so that it can stand in an argument list. NaN, infinite and negative
- * values, which no figure here can have, give "not measured". */
+/* Each writes into `text` and returns it, so that it can stand in an argument list. NaN, infinite
+ * and negative values, which no figure here can have, give "not measured". */
 
 /* "512 B", "1.50 KiB", "812 MiB" */
 const char *cli_human_bytes(double bytes, char text[CLI_HUMAN_SIZE]);

@@ -36,7 +36,8 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* A job in the background does not draw over what the user types; tcgetpgrp fails where stderr is no terminal. */
+/* A job in the background does not draw over what the user types; tcgetpgrp fails where stderr is
+ * no terminal. */
 static bool may_draw(void)
 {
     const char *terminal = getenv("TERM");

@@ -1,4 +1,4 @@
-#include "signals.h"
+#include "signal_events.h"
 #include "summary.h"
 
 #include "human.h"

@@ -25,8 +25,8 @@ void cli_spawn_guard_standard_fds(void)
     }
 }
 
-/* Runs in the child, in the parent's memory: nothing here may change what the parent relies on but `failure`.
- * Signals have no handlers in this program, so none can run here either. */
+/* Runs in the child, in the parent's memory: nothing here may change what the parent relies on but
+ * `failure`. Signals have no handlers in this program, so none can run here either. */
 static _Noreturn void become_job(char *const command[], const struct cli_signals *signals,
                                  volatile int *failure)
 {
@@ -36,8 +36,8 @@ static _Noreturn void become_job(char *const command[], const struct cli_signals
     _exit(CLI_EXIT_NOT_FOUND);
 }
 
-/* vfork, because the cost of fork grows with our memory and because a failed exec is then known at once,
- * without a pipe: the parent sleeps until the child has another program or is gone. */
+/* vfork, because the cost of fork grows with our memory and because a failed exec is then known at
+ * once, without a pipe: the parent sleeps until the child has another program or is gone. */
 int cli_spawn(char *const command[], const struct cli_signals *signals, pid_t *ret_pid)
 {
     volatile int failure = 0;
@@ -91,8 +91,8 @@ static const char *reason_of(const char *path, int code)
     return status.st_mode & 0111 ? strerror(-code) : "it is not executable; chmod +x makes it so";
 }
 
-/* A file of that name, or a fault that is no file's: no memory, arguments too long. -EACCES without a file comes
- * from a folder of PATH that we may not search. */
+/* A file of that name, or a fault that is no file's: no memory, arguments too long. -EACCES
+ * without a file comes from a folder of PATH that we may not search. */
 static bool is_found(const char *name, int code, char ret_path[PATH_MAX])
 {
     if (find_command(name, ret_path))

@@ -2,20 +2,21 @@
 #ifndef RESOURCE_TRACKER_CLI_SPAWN_H
 #define RESOURCE_TRACKER_CLI_SPAWN_H
 
-#include "signals.h"
+#include "signal_events.h"
 
 #include <sys/types.h>
 
-/* Opens a stand-in for each of descriptors 0, 1 and 2 that is closed, so that no file of ours gets its
- * number and receives what is printed there. The stand-ins can't be read or written and are closed for the job. */
+/* Opens a stand-in for each of descriptors 0, 1 and 2 that is closed, so that no file of ours gets
+ * its number and receives what is printed there. The stand-ins can't be read or written and are
+ * closed for the job. */
 void cli_spawn_guard_standard_fds(void);
 
-/* Starts command[0], found in PATH as execvp does, in our process group and on our terminal. Returns
- * when the program has been loaded. A negative code is execvp's; nothing runs then. */
+/* Starts command[0], found in PATH as execvp does, in our process group and on our terminal.
+ * Returns when the program has been loaded. A negative code is execvp's; nothing runs then. */
 int cli_spawn(char *const command[], const struct cli_signals *signals, pid_t *ret_pid);
 
-/* Says on standard error why cli_spawn gave `code` and returns the exit status for it: 127 where there is no
- * such command, 126 where there is one that can't be run. */
+/* Says on standard error why cli_spawn gave `code` and returns the exit status for it: 127 where
+ * there is no such command, 126 where there is one that can't be run. */
 int cli_spawn_explain(const char *name, int code);
 
 #endif

@@ -28,8 +28,8 @@ enum {
 #define PEAK_DOUBT_NOTABLE_RATIO 1.10
 #define PEAK_DOUBT_NOTABLE_BYTES (16.0 * 1024 * 1024)
 
-/* In less time than this the loading of the program, whose clock starts before ours, would make it look busier
- * than it was. */
+/* In less time than this the loading of the program, whose clock starts before ours, would make it
+ * look busier than it was. */
 #define CORES_WALL_MIN_SECONDS 0.1
 
 #define BOLD "\033[1m"
@@ -166,7 +166,8 @@ static void add_cpu_time(struct page *page)
     add_line(page, "CPU", body);
 }
 
-/* What the job was allowed: its affinity is ours where we started it; a CPU quota may be tighter. */
+/* What the job was allowed: its affinity is ours where we started it; a CPU quota may be
+ * tighter. */
 static double available_cores(const struct page *page)
 {
     cpu_set_t allowed;
@@ -499,8 +500,8 @@ static void fill_page(struct page *page)
     add_notes(page);
 }
 
-/* While SIGTTOU is blocked the kernel lets a background process write to a terminal that has `stty tostop`; the user
- * has asked for the opposite. */
+/* While SIGTTOU is blocked the kernel lets a background process write to a terminal that has `stty
+ * tostop`; the user has asked for the opposite. */
 static void let_terminal_stop_us(void)
 {
     sigset_t output_stop;

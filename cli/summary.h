@@ -4,8 +4,8 @@
 
 #include "cli.h"
 
-/* Whether --summary FILE could be written: 0, or CLI_EXIT_OWN after it has said why not. A run of days must not end
- * in "permission denied". */
+/* Whether --summary FILE could be written: 0, or CLI_EXIT_OWN after it has said why not. A run of
+ * days must not end in "permission denied". */
 int cli_summary_check(const struct cli_options *options);
 
 /* How a job ended, in words: "finished, exit 0". timeout_seconds 0: there was no limit. */

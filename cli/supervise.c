@@ -16,14 +16,16 @@ const size_t cli_supervise_signal_count =
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* A stop signal and a stop of the job belong together when they are this close: between them the job may put
- * its terminal in order. A stop without a signal of ours is somebody's kill -STOP and not for us. */
+/* A stop signal and a stop of the job belong together when they are this close: between them the
+ * job may put its terminal in order. A stop without a signal of ours is somebody's kill -STOP and
+ * not for us. */
 #define STOP_BELONGS_NS (3 * NS_PER_SECOND)
 
 /* A century: beyond it a limit is none, and the sum below can't overflow. */
 #define TIME_LIMIT_MAX_SECONDS 3.2e9
 
-/* A session that fails so often in a row can't wait any more; the job is then followed without it. */
+/* A session that fails so often in a row can't wait any more; the job is then followed without
+ * it. */
 enum { FAILURES_MAX = 8 };
 
 enum limit_step { LIMIT_NONE, LIMIT_TERMINATE, LIMIT_KILL };
@@ -52,7 +54,8 @@ static int64_t now_ns(void)
 
 /* ---- passing signals on -------------------------------------------------------------- */
 
-/* False when the session has reaped the job's root process already (--wait): its number may be another's. */
+/* False when the session has reaped the job's root process already (--wait): its number may be
+ * another's. */
 static bool is_our_child(pid_t pid)
 {
     return waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -73,8 +76,8 @@ static void signal_whole_job(struct supervisor *supervisor, int signal)
         signal_job(supervisor, signal);
 }
 
-/* The terminal signals a whole process group. That includes the job, unless it has moved to another group, as
- * timeout(1) does: then Ctrl-C would reach nobody but us. */
+/* The terminal signals a whole process group. That includes the job, unless it has moved to
+ * another group, as timeout(1) does: then Ctrl-C would reach nobody but us. */
 static bool terminal_reached_job(const struct supervisor *supervisor)
 {
     return getpgid(supervisor->pid) == getpgrp();
@@ -88,7 +91,8 @@ static void pass_on(struct supervisor *supervisor, int signal, bool from_termina
 
 /* ---- job control --------------------------------------------------------------------- */
 
-/* Asked of the kernel each time: somebody else may have stopped the job, or continued it, since the last event. */
+/* Asked of the kernel each time: somebody else may have stopped the job, or continued it, since
+ * the last event. */
 static bool is_stopped(pid_t pid)
 {
     char path[32];
@@ -103,9 +107,9 @@ static bool is_stopped(pid_t pid)
     return name_end && name_end + 2 < text + len && name_end[2] == 'T';
 }
 
-/* We stop when the job has, never before it: it may catch the signal, take its time, or ignore it. So this is
- * asked at the signal and at the stop, which come in either order. Stopping by the same signal shows our parent
- * what it would see without us. */
+/* We stop when the job has, never before it: it may catch the signal, take its time, or ignore it.
+ * So this is asked at the signal and at the stop, which come in either order. Stopping by the same
+ * signal shows our parent what it would see without us. */
 static void stop_with_job(struct supervisor *supervisor)
 {
     int signal = supervisor->stop_signal;
@@ -146,7 +150,8 @@ static void limit_arm(struct supervisor *supervisor, enum limit_step step, doubl
     timer_settime(supervisor->timer, TIMER_ABSTIME, &at, NULL);
 }
 
-/* A timer of our own, not alarm(2): an alarm that was set before us is meant for the job and still counts. */
+/* A timer of our own, not alarm(2): an alarm that was set before us is meant for the job and still
+ * counts. */
 static void limit_start(struct supervisor *supervisor)
 {
     if (!(supervisor->options->timeout_seconds > 0))
@@ -247,7 +252,8 @@ static void ending_from_session(const trk_session *session, struct cli_ending *e
     ending->exit_signal = summary.exit_signal;
 }
 
-/* Without a session: the same supervision by plain means, so that a fault of measuring is not the job's. */
+/* Without a session: the same supervision by plain means, so that a fault of measuring is not the
+ * job's. */
 static void follow_unmeasured(struct supervisor *supervisor, const sigset_t *signals,
                               struct cli_ending *ending)
 {

@@ -1,9 +1,10 @@
-/* Standing between a shell and the job so that neither notices: signals, job control, the time limit. */
+/* Standing between a shell and the job so that neither notices: signals, job control, the time
+ * limit. */
 #ifndef RESOURCE_TRACKER_CLI_SUPERVISE_H
 #define RESOURCE_TRACKER_CLI_SUPERVISE_H
 
 #include "cli.h"
-#include "signals.h"
+#include "signal_events.h"
 
 /* The signals of a wrapper, for cli_signals_take. */
 extern const int cli_supervise_signals[];
@@ -17,12 +18,14 @@ struct cli_ending {
     bool rows_complete;
 };
 
-/* Measures and supervises the job, a child of this process, until it has ended. Nothing that goes wrong with
- * measuring ends or changes the job: it is told on standard error and the job goes on. */
+/* Measures and supervises the job, a child of this process, until it has ended. Nothing that
+ * goes wrong with measuring ends or changes the job: it is told on standard error and the job
+ * goes on. */
 void cli_supervise(trk_session *session, pid_t pid, const struct cli_options *options,
                    const struct cli_signals *signals, struct cli_ending *ret_ending);
 
-/* The exit status that tells our parent how the job ended. Dies of the job's signal where that is how. */
+/* The exit status that tells our parent how the job ended. Dies of the job's signal where that is
+ * how. */
 int cli_supervise_exit(const struct cli_ending *ending);
 
 #endif

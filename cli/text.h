@@ -1,4 +1,5 @@
-/* Text for the terminal: built whole, then written at once so that nothing gets between its lines. */
+/* Text for the terminal: built whole, then written at once so that nothing gets between its
+ * lines. */
 #ifndef RESOURCE_TRACKER_CLI_TEXT_H
 #define RESOURCE_TRACKER_CLI_TEXT_H
 
@@ -16,22 +17,23 @@ struct cli_text {
 void cli_text_add(struct cli_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Writes all of it to `fd` through interruptions, and waits a second at most where the job has made the
- * descriptor non-blocking. Failures are not told: there is nowhere left to tell them. */
+/* Writes all of it to `fd` through interruptions, and waits a second at most where the job has
+ * made the descriptor non-blocking. Failures are not told: there is nowhere left to tell them. */
 void cli_text_write(const char *data, size_t len, int fd);
 
 /* Columns that UTF-8 text takes, one a character. */
 size_t cli_text_columns(const char *text);
 
-/* Control characters become '?', blanks of any kind a blank: names that a job chooses must not steer the terminal. */
+/* Control characters become '?', blanks of any kind a blank: names that a job chooses must not
+ * steer the terminal. */
 void cli_text_make_printable(char *text);
 
-/* The words of a command on one line of at most `columns`, quoted where a word has blanks, control characters
- * as '?'; the end is replaced by "..." where it is too long. */
+/* The words of a command on one line of at most `columns`, quoted where a word has blanks, control
+ * characters as '?'; the end is replaced by "..." where it is too long. */
 void cli_text_command(char *const words[], size_t columns, char *ret_text, size_t size);
 
-/* Adds `words` after what stands on the line already at column `indent`, broken at blanks before column 80, later
- * lines indented as far. Ends the line. */
+/* Adds `words` after what stands on the line already at column `indent`, broken at blanks before
+ * column 80, later lines indented as far. Ends the line. */
 void cli_text_add_wrapped(struct cli_text *text, size_t indent, const char *words);
 
 /* How the terminal behind `fd` is to be written to. */

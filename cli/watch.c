@@ -1,6 +1,6 @@
 #include "watch.h"
 
-#include "signals.h"
+#include "signal_events.h"
 #include "spawn.h"
 #include "summary.h"
 
@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Each of them ends the watching in order: last row, exit 0. Stops are the kernel's default business. */
+/* Each of them ends the watching in order: last row, exit 0. Stops are the kernel's default
+ * business. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static bool goes_to_stdout(const struct cli_options *options)
@@ -48,8 +49,8 @@ static int watch_until_end(const struct cli_options *options, trk_session *sessi
     }
 }
 
-/* The rows on standard output are what these commands are for, so the summary is for people alone: on a
- * terminal, or when asked for. */
+/* The rows on standard output are what these commands are for, so the summary is for people alone:
+ * on a terminal, or when asked for. */
 static bool wants_summary(const struct cli_options *options)
 {
     return !options->quiet && (options->verbose || isatty(STDERR_FILENO));

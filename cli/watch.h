@@ -4,8 +4,8 @@
 
 #include "cli.h"
 
-/* Measures process `pid` and its descendants, or the machine where it is 0, until the process ends or a
- * signal asks us to. Returns the exit status. */
+/* Measures process `pid` and its descendants, or the machine where it is 0, until the process ends
+ * or a signal asks us to. Returns the exit status. */
 int cli_watch(const struct cli_options *options, pid_t pid);
 
 #endif

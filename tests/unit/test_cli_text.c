@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "human.h"
-#include "signals.h"
+#include "signal_events.h"
 #include "sparkline.h"
 #include "summary.h"
 #include "text.h"

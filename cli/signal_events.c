@@ -1,4 +1,4 @@
-#include "signals.h"
+#include "signal_events.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -26,7 +26,8 @@ int cli_signals_take(const int *wanted, size_t count, struct cli_signals *ret_si
 {
     struct cli_signals signals = {.fd = -1};
     sigemptyset(&signals.taken);
-    /* The kernel queues a blocked signal even where it is ignored, so an ignored one must not be blocked. */
+    /* The kernel queues a blocked signal even where it is ignored, so an ignored one must not be
+     * blocked. */
     for (size_t i = 0; i < count; i++)
         if (wanted[i] == SIGCHLD || !is_ignored(wanted[i]))
             sigaddset(&signals.taken, wanted[i]);
