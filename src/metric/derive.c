@@ -88,6 +88,18 @@ static int derive_devices(const struct trk_sample *before, const struct trk_samp
     return 0;
 }
 
+/* The kernel counts in ticks of 10 ms, so a row of 4 ms can seem to have more cores than there are. */
+static void bound_by_cores(struct trk_row *row)
+{
+    double cores = row->value[TRK_M_SYS_CPU_COUNT];
+    if (row->value[TRK_M_SYS_CPU] > cores)
+        row->value[TRK_M_SYS_CPU] = cores;
+    struct trk_device_rows *rows = &row->devices[TRK_SCOPE_CORE - TRK_SCOPE_DEVICE_FIRST];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (rows->item[i].value[0] > 1)
+            rows->item[i].value[0] = 1;
+}
+
 int trk__derive(const struct trk_sample *before, const struct trk_sample *now, int64_t elapsed_ns,
                 struct trk_row *row)
 {
@@ -105,5 +117,6 @@ int trk__derive(const struct trk_sample *before, const struct trk_sample *now, i
         if (derive_devices(before, now, s, elapsed_ns, &row->devices[s - TRK_SCOPE_DEVICE_FIRST]) <
             0)
             code = -ENOMEM;
+    bound_by_cores(row);
     return code;
 }

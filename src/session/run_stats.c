@@ -8,18 +8,18 @@ static const enum trk_metric trend_metrics[TRK_TREND_COUNT] = {
     TRK_M_SYS_CPU,  TRK_M_SYS_MEM_USED, TRK_M_SYS_NET_RECV_BYTES, TRK_M_SYS_NET_SENT_BYTES,
 };
 
-void trk__run_stats_init(struct trk_run_stats *stats)
+void trk__run_stats_init(struct trk_run_stats *stats, double interval_seconds)
 {
-    *stats = (struct trk_run_stats){0};
+    *stats = (struct trk_run_stats){.interval_seconds = interval_seconds};
     for (unsigned i = 0; i < TRK_TREND_COUNT; i++)
         stats->trend[i] = (struct trk_trend){.metric = trend_metrics[i], .rows_per_bucket = 1};
 }
 
-static void add_value(struct trk_stat *stat, double value, double seconds)
+static void add_value(struct trk_stat *stat, double value, double seconds, bool is_extreme)
 {
-    if (!stat->count || value < stat->min)
+    if (!stat->count || (is_extreme && value < stat->min))
         stat->min = value;
-    if (!stat->count || value > stat->max)
+    if (!stat->count || (is_extreme && value > stat->max))
         stat->max = value;
     stat->count++;
     stat->last = value;
@@ -50,12 +50,22 @@ static void add_to_trend(struct trk_trend *trend, double value)
     trend->rows_in_last = 1;
 }
 
+/* The closing row may be short, and a rate over a few milliseconds is mostly the grain of the clocks: it counts
+ * in the average by its time, but makes no peak. */
+static bool may_be_extreme(const struct trk_run_stats *stats, enum trk_metric metric,
+                           const struct trk_row *row)
+{
+    return trk__metrics[metric].kind != TRK_KIND_RATE ||
+           row->elapsed_seconds >= stats->interval_seconds / 4;
+}
+
 void trk__run_stats_add(struct trk_run_stats *stats, const struct trk_row *row)
 {
     stats->rows++;
     for (unsigned m = 0; m < TRK_METRIC_COUNT; m++)
         if (trk__metrics[m].scope < TRK_SCOPE_DEVICE_FIRST && !isnan(row->value[m]))
-            add_value(&stats->stat[m], row->value[m], row->elapsed_seconds);
+            add_value(&stats->stat[m], row->value[m], row->elapsed_seconds,
+                      may_be_extreme(stats, m, row));
     for (unsigned i = 0; i < TRK_TREND_COUNT; i++)
         add_to_trend(&stats->trend[i], row->value[stats->trend[i].metric]);
 }

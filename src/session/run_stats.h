@@ -23,12 +23,13 @@ struct trk_trend {
 };
 
 struct trk_run_stats {
+    double interval_seconds;
     uint64_t rows;
     struct trk_stat stat[TRK_METRIC_COUNT];
     struct trk_trend trend[TRK_TREND_COUNT];
 };
 
-void trk__run_stats_init(struct trk_run_stats *stats);
+void trk__run_stats_init(struct trk_run_stats *stats, double interval_seconds);
 void trk__run_stats_add(struct trk_run_stats *stats, const struct trk_row *row);
 
 /* NaN fields where nothing was read. */

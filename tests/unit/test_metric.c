@@ -97,6 +97,17 @@ static void counters_that_go_back_give_zero_and_no_time_gives_no_rate(void)
     finish(&p);
 }
 
+static void the_machine_never_uses_more_cores_than_it_has(void)
+{
+    struct pair p = {0};
+    trk__sample_set(&p.before, TRK_M_SYS_CPU, 0);
+    trk__sample_set(&p.now, TRK_M_SYS_CPU, 20000000); /* two ticks in 4 ms */
+    trk__sample_set(&p.now, TRK_M_SYS_CPU_COUNT, 2);
+    trk__derive(&p.before, &p.now, 4000000, &p.row);
+    CHECK_NEAR(p.row.value[TRK_M_SYS_CPU], 2, 0);
+    finish(&p);
+}
+
 static void devices_keep_their_index_and_new_ones_start_absent(void)
 {
     struct pair p = {0};
@@ -140,6 +151,7 @@ int main(void)
     RUN(gauges_deltas_and_rates_are_derived);
     RUN(what_was_not_read_is_absent);
     RUN(counters_that_go_back_give_zero_and_no_time_gives_no_rate);
+    RUN(the_machine_never_uses_more_cores_than_it_has);
     RUN(devices_keep_their_index_and_new_ones_start_absent);
     RUN(devices_have_a_ceiling);
     return check_done("metric");

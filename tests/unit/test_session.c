@@ -178,6 +178,31 @@ static void statistics_are_weighted_by_time(void)
     world_done(&w);
 }
 
+static void a_short_closing_row_makes_no_peak(void)
+{
+    struct trk_options options;
+    struct world w;
+    trk_options_init(&options);
+    world_init(&w, &options);
+    start(&w, 100);
+    fake_process_write(
+        &w.root,
+        &(struct fake_process){
+            .pid = 100, .ppid = 1, .start = 1, .utime = 90, .minflt = 10, .resident = 1000});
+    tick(&w, SECOND); /* 0.4 cores */
+    fake_process_write(
+        &w.root,
+        &(struct fake_process){
+            .pid = 100, .ppid = 1, .start = 1, .utime = 91, .minflt = 10, .resident = 1000});
+    tick(&w, SECOND / 100); /* one tick of the kernel in 10 ms: a whole core */
+    CHECK_NEAR(value(&w, "process_cpu_usage_cores"), 1, 1e-9);
+    struct trk_metric_stats stats;
+    trk_session_stats(w.session, "process_cpu_usage_cores", &stats);
+    CHECK_NEAR(stats.max, 0.4, 1e-9);
+    CHECK_NEAR(stats.mean, 0.41 / 1.01, 1e-9);
+    world_done(&w);
+}
+
 static void options_out_of_range_are_refused(void)
 {
     struct trk_options options;
@@ -255,6 +280,7 @@ int main(void)
     RUN(a_tick_covers_its_interval);
     RUN(a_reaped_child_shows_once_and_within_the_cores);
     RUN(statistics_are_weighted_by_time);
+    RUN(a_short_closing_row_makes_no_peak);
     RUN(options_out_of_range_are_refused);
     RUN(a_process_that_is_not_there_is_told);
     RUN(memory_is_flat_over_a_million_ticks);
