@@ -6,7 +6,8 @@
 /* How far a share may be off when the family's members change, as a part of the change. */
 #define DOUBT_OF_SHARE_CHANGE 0.1
 
-static double common_of(const trk_mem_model *model, uint32_t slot, const struct trk__mem_group *family)
+static double common_of(const trk_mem_model *model, uint32_t slot,
+                        const struct trk__mem_group *family)
 {
     const struct trk__mem_process *process = &model->processes[slot];
     bool member = process->live && process->family != TRK__MEM_NONE &&
@@ -50,7 +51,9 @@ void trk__mem_family_recompute(trk_mem_model *model, uint32_t family)
         doubt_kb += process->anon_doubt_kb;
         all_kb += process->anon_kb;
         largest_kb = trk__max(largest_kb, process->anon_kb);
-        estimated_kb += process->anon_doubt_kb > 0 ? process->anon_pss_kb : 0;
+        bool vouched =
+            group->count == 1 || (process->true_reads > 0 && process->anon_doubt_kb == 0);
+        estimated_kb += vouched ? 0 : process->anon_pss_kb;
     }
     group->pss_kb = trk__max(sum_kb, largest_kb);
     group->low_kb = trk__max(group->pss_kb - doubt_kb, largest_kb);

@@ -27,7 +27,8 @@
 /* What the others of the command mapped or left since the read may be what this one shares. */
 #define DOUBT_OF_OTHERS 0.25
 
-static double file_of(const trk_mem_model *model, uint32_t slot, const struct trk__mem_group *command)
+static double file_of(const trk_mem_model *model, uint32_t slot,
+                      const struct trk__mem_group *command)
 {
     const struct trk__mem_process *process = &model->processes[slot];
     bool member = process->live && process->command != TRK__MEM_NONE &&
@@ -38,12 +39,14 @@ static double file_of(const trk_mem_model *model, uint32_t slot, const struct tr
 void trk__mem_file_remember(trk_mem_model *model, uint64_t command_key,
                             const struct trk__mem_file_truth *truth)
 {
-    struct trk__mem_remembered *place = &model->remembered[command_key % TRK__MEM_COMMANDS_REMEMBERED];
+    struct trk__mem_remembered *place =
+        &model->remembered[command_key % TRK__MEM_COMMANDS_REMEMBERED];
     place->key = command_key;
     place->truth = *truth;
 }
 
-const struct trk__mem_file_truth *trk__mem_file_recall(const trk_mem_model *model, uint64_t command_key)
+const struct trk__mem_file_truth *trk__mem_file_recall(const trk_mem_model *model,
+                                                       uint64_t command_key)
 {
     const struct trk__mem_remembered *place =
         &model->remembered[command_key % TRK__MEM_COMMANDS_REMEMBERED];
@@ -86,11 +89,14 @@ static double expected_kb(const struct trk__mem_file_truth *truth, double share_
 }
 
 /* How far the read may be off by now. */
-static double doubt_of_truth_kb(const struct trk__mem_process *process, double share_kb, double group_kb)
+static double doubt_of_truth_kb(const struct trk__mem_process *process, double share_kb,
+                                double group_kb)
 {
     const struct trk__mem_file_truth *truth = &process->file_truth;
-    double others_kb = group_kb > 0 ? fabs(group_kb - truth->group_kb) * process->file_kb / group_kb : 0;
-    double error_ratio = truth->own ? truth->error_ratio : trk__max(truth->error_ratio, DOUBT_OF_LIKE);
+    double others_kb =
+        group_kb > 0 ? fabs(group_kb - truth->group_kb) * process->file_kb / group_kb : 0;
+    double error_ratio =
+        truth->own ? truth->error_ratio : trk__max(truth->error_ratio, DOUBT_OF_LIKE);
     return error_ratio * truth->pss_kb +
            DOUBT_OF_OUTSIDE * trk__min(process->file_pss_kb, READ_IS_LIBRARIES_KB) +
            DOUBT_OF_CHANGE * fabs(share_kb - truth->share_kb) + DOUBT_OF_OTHERS * others_kb;
@@ -102,7 +108,8 @@ static void take_share(struct trk__mem_process *process, double share_kb,
     const struct trk__mem_file_truth *truth = &process->file_truth;
     process->file_share_kb = share_kb;
     double low_kb, high_kb, unseen = weight_of_unseen(process, group->count);
-    double pss_kb = truth->known ? expected_kb(truth, share_kb) : expected_unread_kb(process, share_kb);
+    double pss_kb =
+        truth->known ? expected_kb(truth, share_kb) : expected_unread_kb(process, share_kb);
     process->file_pss_kb = trk__min(pss_kb * unseen, process->file_kb);
     if (truth->known) {
         low_kb = high_kb = doubt_of_truth_kb(process, share_kb, group->held_kb);
@@ -151,16 +158,19 @@ static void carry_truths_over(trk_mem_model *model, struct trk__mem_group *group
 
 /* A read of more than libraries tells whether the holders hold the same pages, each a part of the next one's,
  * or pick them from something larger. */
-void trk__mem_command_learn_pool(trk_mem_model *model, uint32_t command, uint32_t slot, double pss_kb)
+void trk__mem_command_learn_pool(trk_mem_model *model, uint32_t command, uint32_t slot,
+                                 double pss_kb)
 {
     struct trk__mem_group *group = &model->commands.items[command];
     size_t index = holder_of(group, slot);
-    if (group->count < 2 || index == group->count || model->processes[slot].file_kb < POOL_READ_MIN_KB)
+    if (group->count < 2 || index == group->count ||
+        model->processes[slot].file_kb < POOL_READ_MIN_KB)
         return;
     double largest_kb = group->holders[group->count - 1].held_kb;
     trk__nested_share(group->holders, group->count);
     bool nested = pss_kb <= POOL_NESTED_RATIO * group->holders[index].share_kb;
-    double pool_kb = nested ? largest_kb : trk__pool_fit(group->holders, group->count, index, pss_kb);
+    double pool_kb =
+        nested ? largest_kb : trk__pool_fit(group->holders, group->count, index, pss_kb);
     pool_kb = trk__min(pool_kb, POOL_MAX_RATIO * largest_kb);
     if (group->pool_kb > 0)
         pool_kb = sqrt(pool_kb * trk__max(group->pool_kb, largest_kb));

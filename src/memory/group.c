@@ -65,8 +65,7 @@ int trk__mem_group_join(struct trk__mem_group *group, uint32_t slot)
 {
     if (group->count == group->capacity) {
         uint32_t capacity = group->capacity ? group->capacity * 2 : HOLDERS_FIRST;
-        struct trk__mem_holder *larger =
-            reallocarray(group->holders, capacity, sizeof(*larger));
+        struct trk__mem_holder *larger = reallocarray(group->holders, capacity, sizeof(*larger));
         if (!larger)
             return -ENOMEM;
         group->holders = larger;
@@ -75,6 +74,16 @@ int trk__mem_group_join(struct trk__mem_group *group, uint32_t slot)
     group->holders[group->count++] = (struct trk__mem_holder){.slot = slot};
     group->dirty = group->members_changed = true;
     return 0;
+}
+
+void trk__mem_group_leave(struct trk__mem_group *group, uint32_t slot)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->holders[i].slot != slot)
+            group->holders[kept++] = group->holders[i];
+    group->count = kept;
+    group->members_changed = true;
 }
 
 void trk__mem_group_divide(struct trk__mem_group *group, const trk_mem_model *model,

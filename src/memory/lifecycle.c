@@ -49,7 +49,8 @@ bool trk__mem_process_execed(const trk_mem_model *model, const struct trk__mem_p
 static void take_raw(trk_mem_model *model, struct trk__mem_process *process)
 {
     const struct trk_mem_tick_proc *raw = &process->next;
-    uint64_t shared = raw->shared_pages < raw->resident_pages ? raw->shared_pages : raw->resident_pages;
+    uint64_t shared =
+        raw->shared_pages < raw->resident_pages ? raw->shared_pages : raw->resident_pages;
     process->anon_kb = (double)(raw->resident_pages - shared) * model->options.page_kb;
     process->file_kb = (double)shared * model->options.page_kb;
     process->last = *raw;
@@ -71,7 +72,8 @@ static uint64_t family_key(trk_mem_model *model, const struct trk__mem_process *
     uint64_t stack = process->last.start_stack;
     if (stack != 0 && !model->options.stack_not_random)
         return stack & ~1ULL;
-    if (stack != 0 && parent && parent->last.start_stack == stack && parent->family != TRK__MEM_NONE &&
+    if (stack != 0 && parent && parent->last.start_stack == stack &&
+        parent->family != TRK__MEM_NONE &&
         strncmp(parent->last.comm, process->last.comm, sizeof(parent->last.comm)) == 0)
         return model->families.items[parent->family].key;
     return model->next_own_family += 2;
@@ -93,8 +95,8 @@ static int join_family(trk_mem_model *model, uint32_t slot, uint64_t key)
 static int join_command(trk_mem_model *model, uint32_t slot)
 {
     uint32_t command;
-    int r = trk__mem_groups_get(&model->commands, trk__mem_command_key(model->processes[slot].last.comm),
-                                &command);
+    int r = trk__mem_groups_get(&model->commands,
+                                trk__mem_command_key(model->processes[slot].last.comm), &command);
     if (r == 0)
         r = trk__mem_group_join(&model->commands.items[command], slot);
     if (r < 0)
@@ -104,11 +106,14 @@ static int join_command(trk_mem_model *model, uint32_t slot)
     return 0;
 }
 
-static void leave_group(trk_mem_model *model, struct trk__mem_groups *groups, uint32_t *group)
+/* The holder goes at once: the process may join the same group again in this tick. (Those that exit are
+ * forgotten at the next division, all in one pass.) */
+static void leave_group(trk_mem_model *model, struct trk__mem_groups *groups, uint32_t slot,
+                        uint32_t *group)
 {
     if (*group == TRK__MEM_NONE)
         return;
-    groups->items[*group].members_changed = true;
+    trk__mem_group_leave(&groups->items[*group], slot);
     trk__mem_group_touch(model, groups, *group);
     *group = TRK__MEM_NONE;
 }
@@ -216,8 +221,8 @@ int trk__mem_process_admit(trk_mem_model *model, uint32_t slot)
 int trk__mem_process_exec(trk_mem_model *model, uint32_t slot)
 {
     struct trk__mem_process *process = &model->processes[slot];
-    leave_group(model, &model->families, &process->family);
-    leave_group(model, &model->commands, &process->command);
+    leave_group(model, &model->families, slot, &process->family);
+    leave_group(model, &model->commands, slot, &process->command);
     process->true_reads = 0;
     process->read_error_kb = 0;
     process->refused = false;
@@ -227,7 +232,7 @@ int trk__mem_process_exec(trk_mem_model *model, uint32_t slot)
 int trk__mem_process_rename(trk_mem_model *model, uint32_t slot)
 {
     struct trk__mem_process *process = &model->processes[slot];
-    leave_group(model, &model->commands, &process->command);
+    leave_group(model, &model->commands, slot, &process->command);
     return join_command(model, slot);
 }
 
@@ -237,8 +242,8 @@ static void shrink(struct trk__mem_process *process, double freed_kb)
     process->own_kb -= from_own_kb;
     process->common_kb = trk__max(process->common_kb - (freed_kb - from_own_kb), 0);
     process->freed_kb += freed_kb;
-    process->anon_doubt_kb +=
-        DOUBT_OF_FREED * trk__min(freed_kb, process->common_kb - process->anon_share_kb);
+    double at_stake_kb = trk__max(process->common_kb - process->anon_share_kb, 0);
+    process->anon_doubt_kb += DOUBT_OF_FREED * trk__min(freed_kb, at_stake_kb);
 }
 
 void trk__mem_process_update(trk_mem_model *model, uint32_t slot)
@@ -257,7 +262,8 @@ void trk__mem_process_update(trk_mem_model *model, uint32_t slot)
     double file_growth_kb = process->file_kb - file_before_kb;
     double excess_kb = excess_faults_kb(process, (double)faults * model->options.page_kb, growth_kb,
                                         file_growth_kb, FILE_PAGES_PER_FAULT_LATER);
-    double hidden_kb = trk__min((double)faults * model->options.page_kb - growth_kb, file_growth_kb);
+    double hidden_kb =
+        trk__min((double)faults * model->options.page_kb - growth_kb, file_growth_kb);
     if (hidden_kb > 0)
         process->anon_doubt_kb += trk__min(DOUBT_OF_FILE_FAULTS * hidden_kb, process->common_kb);
     if (process->forked_now)

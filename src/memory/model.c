@@ -247,7 +247,8 @@ static void clear_touched(trk_mem_model *model)
 
 /* The sum over the families as the job's own cgroup counts it. A page that was charged elsewhere is not in it and one
  * that is being freed still is, so it stays within what the processes show. */
-static void take_cgroup_anon(const trk_mem_model *model, struct trk_mem_total *total, double *estimated_kb)
+static void take_cgroup_anon(const trk_mem_model *model, struct trk_mem_total *total,
+                             double *estimated_kb)
 {
     double least_kb = 0, most_kb = 0;
     for (uint32_t i = 0; i < model->families.count; i++) {

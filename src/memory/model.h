@@ -17,8 +17,9 @@
 typedef struct trk_mem_model trk_mem_model;
 
 struct trk_mem_model_options {
-    double page_kb;         /* 0: 4 */
-    uint32_t processes_max; /* 0: 65536; what is above is counted with its RSS and without its sharing */
+    double page_kb; /* 0: 4 */
+    uint32_t
+        processes_max; /* 0: 65536; what is above is counted with its RSS and without its sharing */
     /* Without address randomization every program has the same startstack: a family is then made by
      * ancestry as well, and a new command name is an exec. */
     bool stack_not_random;

@@ -63,7 +63,6 @@ struct trk__mem_group {
     double judged_kb, judged_copies_kb;
     /* Commands: the size of what the members pick from, 0 while each seems to hold a part of the next. */
     double pool_kb;
-
 };
 
 struct trk__mem_groups {
@@ -122,6 +121,7 @@ void trk__mem_groups_done(struct trk__mem_groups *groups);
 /* The group of the key, made where there is none. */
 int trk__mem_groups_get(struct trk__mem_groups *groups, uint64_t key, uint32_t *ret_group);
 int trk__mem_group_join(struct trk__mem_group *group, uint32_t slot);
+void trk__mem_group_leave(struct trk__mem_group *group, uint32_t slot);
 /* Forgets holders that left, sorts and divides. `what` tells what a slot holds, or a negative number where it
  * is no longer a member. */
 void trk__mem_group_divide(struct trk__mem_group *group, const trk_mem_model *model,
@@ -154,7 +154,8 @@ uint64_t trk__mem_command_key(const char comm[16]);
 /* family.c and file_part.c: from holders to kB. */
 void trk__mem_family_recompute(trk_mem_model *model, uint32_t family);
 void trk__mem_command_recompute(trk_mem_model *model, uint32_t command);
-void trk__mem_command_learn_pool(trk_mem_model *model, uint32_t command, uint32_t slot, double pss_kb);
+void trk__mem_command_learn_pool(trk_mem_model *model, uint32_t command, uint32_t slot,
+                                 double pss_kb);
 void trk__mem_file_remember(trk_mem_model *model, uint64_t command_key,
                             const struct trk__mem_file_truth *truth);
 const struct trk__mem_file_truth *trk__mem_file_recall(const trk_mem_model *model,

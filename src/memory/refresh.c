@@ -27,7 +27,8 @@ struct reading {
 
 /* What was predicted against what is: how many of the excess faults were copies. Old evidence fades, since a
  * program has phases. */
-static void judge_copies(struct trk__mem_group *family, struct trk__mem_process *process, double own_kb)
+static void judge_copies(struct trk__mem_group *family, struct trk__mem_process *process,
+                         double own_kb)
 {
     bool blurred = process->first_excess_kb > process->excess_kb;
     if (process->excess_kb >= EVIDENCE_MIN_KB && !blurred) {
@@ -93,7 +94,8 @@ static void learn_file(trk_mem_model *model, struct trk__mem_process *process,
     }
 }
 
-static int learn(trk_mem_model *model, struct trk__mem_process *process, const struct reading *reading)
+static int learn(trk_mem_model *model, struct trk__mem_process *process,
+                 const struct reading *reading)
 {
     learn_anon(model, process, reading);
     learn_file(model, process, reading);
@@ -125,7 +127,8 @@ static double own_from_truth(const struct trk__mem_process *process, uint32_t me
     if (members <= 1)
         return process->anon_kb;
     double at_least_kb = trk__max(2 * pss_kb - process->anon_kb, 0);
-    double at_most_kb = trk__max((members * pss_kb - process->anon_kb) / (members - 1), at_least_kb);
+    double at_most_kb =
+        trk__max((members * pss_kb - process->anon_kb) / (members - 1), at_least_kb);
     return trk__clamp(truth->private_dirty_kb, at_least_kb, trk__min(at_most_kb, pss_kb));
 }
 
@@ -205,7 +208,8 @@ int trk__mem_model_refresh_sample(trk_mem_model *model, pid_t pid, uint64_t star
     if (!process)
         return -ESRCH;
     uint32_t members = model->families.items[process->family].count;
-    double share = process->common_kb > 0 ? process->anon_share_kb / process->common_kb : 1.0 / members;
+    double share =
+        process->common_kb > 0 ? process->anon_share_kb / process->common_kb : 1.0 / members;
     struct stratum_result anon = weigh_stratum(&sample->anon, share, ANON_PAGES_ALIKE);
     double file_share = process->file_kb > 0 ? process->file_pss_kb / process->file_kb : 1;
     struct stratum_result file = weigh_stratum(&sample->file, file_share, FILE_PAGES_ALIKE);

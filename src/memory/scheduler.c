@@ -79,7 +79,8 @@ static bool price(const struct search *search, double pages, struct trk_mem_choi
     const struct trk_mem_scheduler *scheduler = search->scheduler;
     double rollup_ns = ROLLUP_FIXED_NS + pages * scheduler->cost.rollup_page_ns;
     double stall_ns = ROLLUP_FIXED_NS + pages * search->worst_page_ns;
-    bool stalls = scheduler->options.stall_cap_ns > 0 && stall_ns > (double)scheduler->options.stall_cap_ns;
+    bool stalls =
+        scheduler->options.stall_cap_ns > 0 && stall_ns > (double)scheduler->options.stall_cap_ns;
     if (scheduler->options.may_sample && (stalls || rollup_ns > scheduler->cost.sample_ns)) {
         choice->primitive = TRK_MEM_SAMPLE;
         choice->predicted_ns = scheduler->cost.sample_ns;
@@ -113,7 +114,8 @@ bool trk__mem_scheduler_next(struct trk_mem_scheduler *scheduler, trk_mem_model 
 {
     if (is_broke(scheduler))
         return false;
-    struct search search = {.scheduler = scheduler, .worst_page_ns = worst_page_ns(&scheduler->cost)};
+    struct search search = {.scheduler = scheduler,
+                            .worst_page_ns = worst_page_ns(&scheduler->cost)};
     trk__mem_model_candidates(model, consider, &search);
     if (search.best_worth <= 0)
         return false;
@@ -128,15 +130,16 @@ static void learn_rollup(struct trk__mem_cost *cost, double pages, double cost_n
     double page_ns = (cost_ns > ROLLUP_FIXED_NS ? cost_ns - ROLLUP_FIXED_NS : 0) / pages;
     cost->rollup_page_ns += LEARNING_RATE * (page_ns - cost->rollup_page_ns);
     int bucket = 0;
-    for (double upper_ns = HISTOGRAM_FIRST_NS; upper_ns < page_ns && bucket + 1 < TRK__MEM_COST_BUCKETS;
-         upper_ns *= SQRT_2)
+    for (double upper_ns = HISTOGRAM_FIRST_NS;
+         upper_ns < page_ns && bucket + 1 < TRK__MEM_COST_BUCKETS; upper_ns *= SQRT_2)
         bucket++;
     cost->page_ns_histogram[bucket]++;
     cost->rollup_reads++;
 }
 
-void trk__mem_scheduler_spend(struct trk_mem_scheduler *scheduler, const struct trk_mem_choice *choice,
-                              uint64_t cost_ns, uint64_t stall_ns)
+void trk__mem_scheduler_spend(struct trk_mem_scheduler *scheduler,
+                              const struct trk_mem_choice *choice, uint64_t cost_ns,
+                              uint64_t stall_ns)
 {
     scheduler->tokens_ns -= (double)cost_ns;
     scheduler->spent_ns += cost_ns;

@@ -7,10 +7,10 @@
 enum trk_mem_primitive { TRK_MEM_ROLLUP, TRK_MEM_SAMPLE };
 
 struct trk_mem_scheduler_options {
-    double budget_ratio;     /* of one core; 0: 0.001 */
-    uint64_t stall_cap_ns;   /* no read that is predicted to hold its target longer; 0: no cap */
-    double page_kb;          /* 0: 4 */
-    bool may_sample;         /* pagemap and kpagecount can be read */
+    double budget_ratio;   /* of one core; 0: 0.001 */
+    uint64_t stall_cap_ns; /* no read that is predicted to hold its target longer; 0: no cap */
+    double page_kb;        /* 0: 4 */
+    bool may_sample;       /* pagemap and kpagecount can be read */
 };
 
 struct trk_mem_choice {
@@ -53,7 +53,8 @@ bool trk__mem_scheduler_next(struct trk_mem_scheduler *scheduler, trk_mem_model 
 
 /* What the read cost: the whole of it, and the longest time it held the target. Called for failed reads as
  * well. */
-void trk__mem_scheduler_spend(struct trk_mem_scheduler *scheduler, const struct trk_mem_choice *choice,
-                              uint64_t cost_ns, uint64_t stall_ns);
+void trk__mem_scheduler_spend(struct trk_mem_scheduler *scheduler,
+                              const struct trk_mem_choice *choice, uint64_t cost_ns,
+                              uint64_t stall_ns);
 
 #endif

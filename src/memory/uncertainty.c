@@ -11,7 +11,8 @@
 #define COPY_SPREAD_LEAST 0.15
 #define COPY_SPREAD_GUESS 0.25
 
-double trk__mem_copy_ratio(const struct trk__mem_group *family, const struct trk__mem_process *process)
+double trk__mem_copy_ratio(const struct trk__mem_group *family,
+                           const struct trk__mem_process *process)
 {
     bool churns = process->freed_kb > CHURN_FREED_RATIO * process->anon_kb;
     double guess = churns ? COPY_RATIO_CHURN : COPY_RATIO_FIRST;

@@ -49,10 +49,10 @@ static int add_process(struct trace *trace, const char *line)
     int fields = sscanf(line,
                         "P %*u %d %d %lu %lx %15s %*u %lu %*u %*u %lu %lu %lu %*u %*u %lf %*u"
                         " %lf %lf %lf %lf %lf %lf %*u %*u %*u %*u %*u %*u %lu",
-                        &cheap->pid, &cheap->ppid, &start_time, &start_stack, cheap->comm, &minflt, &size_kb,
-                        &resident_kb, &shared_kb, &shmem_kb, &truth->pss_kb, &truth->pss_anon_kb,
-                        &truth->pss_file_kb, &truth->pss_shmem_kb, &truth->private_clean_kb,
-                        &truth->private_dirty_kb, &rollup_ns);
+                        &cheap->pid, &cheap->ppid, &start_time, &start_stack, cheap->comm, &minflt,
+                        &size_kb, &resident_kb, &shared_kb, &shmem_kb, &truth->pss_kb,
+                        &truth->pss_anon_kb, &truth->pss_file_kb, &truth->pss_shmem_kb,
+                        &truth->private_clean_kb, &truth->private_dirty_kb, &rollup_ns);
     if (fields != 17)
         return -EBADMSG;
     cheap->start_time = start_time;
@@ -76,10 +76,10 @@ static int add_sample(struct trace *trace, const char *line)
     struct trk_mem_stratum *a = &process->sample.anon, *f = &process->sample.file,
                            *s = &process->sample.shmem;
     unsigned long sample_ns, stall_ns;
-    int fields = sscanf(line, "S %*u %*d %u %u %lf %u %u %u %lf %u %lu %*u %lu %*u %u %u %lf %u", &a->present,
-                        &a->exclusive, &a->mean_share, &a->looked_up, &f->present, &f->exclusive,
-                        &f->mean_share, &f->looked_up, &sample_ns, &stall_ns, &s->present, &s->exclusive,
-                        &s->mean_share, &s->looked_up);
+    int fields = sscanf(line, "S %*u %*d %u %u %lf %u %u %u %lf %u %lu %*u %lu %*u %u %u %lf %u",
+                        &a->present, &a->exclusive, &a->mean_share, &a->looked_up, &f->present,
+                        &f->exclusive, &f->mean_share, &f->looked_up, &sample_ns, &stall_ns,
+                        &s->present, &s->exclusive, &s->mean_share, &s->looked_up);
     if (fields != 14)
         return -EBADMSG;
     process->has_sample = true;
@@ -92,9 +92,9 @@ static int add_sample(struct trace *trace, const char *line)
 static bool is_twin(const struct trace_process *child, const struct trace_process *parent)
 {
     const struct trk_mem_tick_proc *c = &child->cheap, *p = &parent->cheap;
-    return c->ppid == p->pid && c->start_stack == p->start_stack && c->size_pages == p->size_pages &&
-           c->resident_pages == p->resident_pages && c->shared_pages == p->shared_pages &&
-           child->truth.pss_kb == parent->truth.pss_kb &&
+    return c->ppid == p->pid && c->start_stack == p->start_stack &&
+           c->size_pages == p->size_pages && c->resident_pages == p->resident_pages &&
+           c->shared_pages == p->shared_pages && child->truth.pss_kb == parent->truth.pss_kb &&
            child->truth.private_dirty_kb == parent->truth.private_dirty_kb;
 }
 

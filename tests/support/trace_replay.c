@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct trace_process *find_process(const struct trace *trace, const struct trace_tick *tick,
-                                                pid_t pid)
+static const struct trace_process *find_process(const struct trace *trace,
+                                                const struct trace_tick *tick, pid_t pid)
 {
     for (size_t i = 0; i < tick->process_count; i++)
         if (trace->processes[tick->first_process + i].cheap.pid == pid)
@@ -33,7 +33,8 @@ static int read_truth(trk_mem_model *model, struct trk_mem_scheduler *scheduler,
     if (sampled) {
         trk__mem_scheduler_spend(scheduler, choice, process->sample_ns, process->sample_stall_ns);
         *ret_cost_ns = process->sample_ns;
-        return trk__mem_model_refresh_sample(model, cheap->pid, cheap->start_time, &process->sample);
+        return trk__mem_model_refresh_sample(model, cheap->pid, cheap->start_time,
+                                             &process->sample);
     }
     choice->primitive = TRK_MEM_ROLLUP;
     trk__mem_scheduler_spend(scheduler, choice, process->rollup_ns, process->rollup_ns);
@@ -53,8 +54,9 @@ static int feed_tick(trk_mem_model *model, const struct trace *trace, const stru
     return trk__mem_tick_end(model, use_cgroup ? &tick->cgroup : NULL);
 }
 
-static int buy_truth(trk_mem_model *model, struct trk_mem_scheduler *scheduler, const struct trace *trace,
-                     const struct trace_tick *tick, const struct replay_options *options)
+static int buy_truth(trk_mem_model *model, struct trk_mem_scheduler *scheduler,
+                     const struct trace *trace, const struct trace_tick *tick,
+                     const struct replay_options *options)
 {
     struct trk_mem_choice choice;
     while (trk__mem_scheduler_next(scheduler, model, &choice)) {
@@ -71,8 +73,8 @@ static int buy_truth(trk_mem_model *model, struct trk_mem_scheduler *scheduler, 
     return 0;
 }
 
-static void judge_tick(const struct trk_mem_total *total, double true_kb, struct replay_result *result,
-                       double *widths)
+static void judge_tick(const struct trk_mem_total *total, double true_kb,
+                       struct replay_result *result, double *widths)
 {
     result->true_peak_kb = fmax(result->true_peak_kb, true_kb);
     result->peak_kb = fmax(result->peak_kb, total->pss_kb);
@@ -83,7 +85,8 @@ static void judge_tick(const struct trk_mem_total *total, double true_kb, struct
     /* The kernel rounds each process's figure down to a kB. */
     double slack_kb = total->processes;
     widths[result->ticks++] = (total->high_kb - total->low_kb) / true_kb;
-    result->ticks_inside += true_kb >= total->low_kb - slack_kb && true_kb <= total->high_kb + slack_kb;
+    result->ticks_inside +=
+        true_kb >= total->low_kb - slack_kb && true_kb <= total->high_kb + slack_kb;
     result->mean_error_ratio += fabs(total->pss_kb - true_kb) / true_kb;
 }
 
@@ -93,13 +96,14 @@ static int compare_doubles(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void judge_run(const struct trace *trace, const struct trk_mem_scheduler *scheduler, double *widths,
-                      struct replay_result *result)
+static void judge_run(const struct trace *trace, const struct trk_mem_scheduler *scheduler,
+                      double *widths, struct replay_result *result)
 {
     double slack_kb = 1 + 0.0001 * result->true_peak_kb;
     result->peak_inside = result->true_peak_kb >= result->peak_low_kb - slack_kb &&
                           result->true_peak_kb <= result->peak_high_kb + slack_kb;
-    result->peak_error_ratio = (result->peak_kb - result->true_peak_kb) / fmax(result->true_peak_kb, 1);
+    result->peak_error_ratio =
+        (result->peak_kb - result->true_peak_kb) / fmax(result->true_peak_kb, 1);
     if (result->ticks > 0) {
         result->mean_error_ratio /= (double)result->ticks;
         qsort(widths, result->ticks, sizeof(*widths), compare_doubles);
@@ -114,15 +118,16 @@ static void judge_run(const struct trace *trace, const struct trk_mem_scheduler 
 }
 
 static int replay_ticks(trk_mem_model *model, const struct trace *trace,
-                        const struct replay_options *options, double *widths, struct replay_result *result)
+                        const struct replay_options *options, double *widths,
+                        struct replay_result *result)
 {
     struct trk_mem_scheduler scheduler;
     trk__mem_scheduler_init(&scheduler,
-                            &(struct trk_mem_scheduler_options){.budget_ratio = options->budget_ratio,
-                                                                .stall_cap_ns = options->stall_cap_ns,
-                                                                
-                                                                .may_sample = options->may_sample &&
-                                                                              has_samples(trace)});
+                            &(struct trk_mem_scheduler_options){
+                                .budget_ratio = options->budget_ratio,
+                                .stall_cap_ns = options->stall_cap_ns,
+
+                                .may_sample = options->may_sample && has_samples(trace)});
     size_t step = options->every > 0 ? options->every : 1;
     for (size_t t = 0; t < trace->tick_count; t += step) {
         const struct trace_tick *tick = &trace->ticks[t];

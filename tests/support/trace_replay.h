@@ -41,7 +41,8 @@ struct replay_options {
     size_t every;          /* only each so many ticks, as a slower sampler would see it; 0: all */
     /* Optional: told the estimate and the truth of each tick. */
     void (*on_tick)(void *context, size_t tick, const struct trk_mem_total *total, double true_kb);
-    void (*on_read)(void *context, size_t tick, const struct trk_mem_choice *choice, uint64_t cost_ns);
+    void (*on_read)(void *context, size_t tick, const struct trk_mem_choice *choice,
+                    uint64_t cost_ns);
     void *context;
 };
 
