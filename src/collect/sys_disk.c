@@ -101,7 +101,8 @@ static void take_line(struct sys_disk *self, const struct trk_disk_line *line,
 static void sys_disk_read(void *handle, struct trk_sample *sample)
 {
     struct sys_disk *self = handle;
-    if (trk__kept_file_read(&self->file, &self->text) < 0)
+    /* Container runtimes mask files by an empty one: that is absent too. */
+    if (trk__kept_file_read(&self->file, &self->text) < 0 || !self->text.len)
         return;
     sample->read_ns[TRK_SOURCE_DISKSTATS] = trk__context_monotonic_ns(self->context);
     if (!self->can_judge && faccessat(self->context->root_fd, "sys/block", F_OK, 0) < 0)

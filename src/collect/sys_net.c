@@ -78,7 +78,8 @@ static void take_line(struct sys_net *self, const struct trk_net_line *line,
 static void sys_net_read(void *handle, struct trk_sample *sample)
 {
     struct sys_net *self = handle;
-    if (trk__kept_file_read(&self->file, &self->text) < 0)
+    /* Container runtimes mask files by an empty one: that is absent too. */
+    if (trk__kept_file_read(&self->file, &self->text) < 0 || !self->text.len)
         return;
     sample->read_ns[TRK_SOURCE_NETDEV] = trk__context_monotonic_ns(self->context);
 
