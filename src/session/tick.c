@@ -2,6 +2,7 @@
 
 #include "collect/helper_pid.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -49,20 +50,29 @@ void trk__session_peek(struct trk_session *session)
     trk__job_look(&session->job);
 }
 
+/* A child of ours that has ended, left to be looked at; 0: none. The signal that told of it does not come
+ * again, so an interrupted question is asked again. */
+static pid_t next_zombie(void)
+{
+    siginfo_t info = {0};
+    int result;
+    do
+        result = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
+    while (result < 0 && errno == EINTR);
+    return result < 0 ? 0 : info.si_pid;
+}
+
 void trk__session_take_zombies(struct trk_session *session)
 {
-    for (;;) {
-        siginfo_t info = {0};
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
-            return;
-        if (info.si_pid == session->job.tree.root_pid) {
+    for (pid_t pid; (pid = next_zombie()) > 0;) {
+        if (pid == session->job.tree.root_pid) {
             session->root_is_zombie = true;
             return;
         }
-        if (trk__helper_is_ours(info.si_pid))
-            waitpid(info.si_pid, NULL, 0);
+        if (trk__helper_is_ours(pid))
+            waitpid(pid, NULL, 0);
         else
-            trk__job_reap(&session->job, info.si_pid, false);
+            trk__job_reap(&session->job, pid, false);
     }
 }
 
