@@ -89,9 +89,11 @@ static int set_attributes(posix_spawnattr_t *attributes)
 
 static int spawn(const char *program, int output_fd, pid_t *ret_pid)
 {
-    static char *const arguments[] = {"zpool", "list", "-Hp", "-o", "name,size,allocated,free",
-                                      NULL};
-    static char *const environment[] = {"LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+    /* posix_spawn's types are older than const; it changes nothing. */
+    static const char *const arguments[] = {
+        "zpool", "list", "-Hp", "-o", "name,size,allocated,free", NULL};
+    static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+                                              NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int code = posix_spawn_file_actions_init(&actions);
@@ -108,7 +110,8 @@ static int spawn(const char *program, int output_fd, pid_t *ret_pid)
         if (!code)
             code = set_attributes(&attributes);
         if (!code)
-            code = posix_spawn(ret_pid, program, &actions, &attributes, arguments, environment);
+            code = posix_spawn(ret_pid, program, &actions, &attributes, (char *const *)arguments,
+                               (char *const *)environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
