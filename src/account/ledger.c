@@ -47,8 +47,9 @@ bool trk__account_absorb(struct trk_account *parent, const struct trk_account *c
         less(parent->growth_waited[TRK_USAGE_MINOR_FAULTS], parent->credit[TRK_USAGE_MINOR_FAULTS]);
     if (faults == 0 || room < faults)
         return false;
+    /* What the child's own children were ahead of its ticks was booked as well. */
     for (unsigned f = 0; f < TRK_USAGE_COUNT; f++)
-        parent->credit[f] += trk__usage_whole(&child->seen, f);
+        parent->credit[f] += trk__usage_whole(&child->seen, f) + child->credit[f];
     return true;
 }
 

@@ -91,6 +91,21 @@ static void a_credit_ahead_of_the_kernels_ticks_waits_for_them(void)
     CHECK_U64(ledger.total[CPU], 20 * MS); /* not 24 */
 }
 
+static void a_credit_ahead_of_the_ticks_moves_up_with_its_holder(void)
+{
+    struct trk_ledger ledger = {0};
+    struct trk_account root = {0}, middle = {0}, leaf = {0};
+    look(&leaf, usage(14, 100, 0, 0));
+    trk__ledger_settle(&ledger, &leaf);
+    look(&middle, usage(0, 10, 10, 100));
+    CHECK(trk__account_absorb(&middle, &leaf));
+    trk__ledger_settle(&ledger, &middle);
+    look(&root, usage(0, 1, 20, 110)); /* the middle's 14 ms, and 6 ms of one never seen */
+    CHECK(trk__account_absorb(&root, &middle));
+    trk__ledger_settle(&ledger, &root);
+    CHECK_U64(ledger.total[CPU], 20 * MS); /* not 24 */
+}
+
 static void bytes_that_move_to_the_reaper_are_counted_once(void)
 {
     struct trk_ledger ledger = {0};
@@ -193,6 +208,7 @@ int main(void)
     RUN(a_reaped_child_is_counted_once_with_the_end_that_nobody_saw);
     RUN(a_child_that_nobody_waited_for_is_no_credit);
     RUN(a_credit_ahead_of_the_kernels_ticks_waits_for_them);
+    RUN(a_credit_ahead_of_the_ticks_moves_up_with_its_holder);
     RUN(bytes_that_move_to_the_reaper_are_counted_once);
     RUN(reaping_makes_the_total_exact);
     RUN(an_orphan_never_seen_alive_counts_whole);
