@@ -35,6 +35,7 @@ int cli_signals_take(const int *wanted, size_t count, struct cli_signals *ret_si
 
     sigset_t blocked = signals.taken;
     sigaddset(&blocked, SIGPIPE);
+    sigaddset(&blocked, SIGXFSZ);
     if (sigprocmask(SIG_BLOCK, &blocked, &signals.original_mask) < 0)
         return -errno;
     signals.fd = signalfd(-1, &signals.taken, SFD_CLOEXEC | SFD_NONBLOCK);

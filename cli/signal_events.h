@@ -14,8 +14,8 @@ struct cli_signals {
 
 /* Takes the `count` signals of `wanted`. One that was ignored when we were started (SIGHUP under
  * nohup, SIGINT in the background of a script) is left out and so stays ignored, by us and by the
- * job; SIGCHLD alone is never left out. SIGPIPE is blocked besides: a reader that went away is an
- * error code, not our death. 0 or a negative code. */
+ * job; SIGCHLD alone is never left out. SIGPIPE and SIGXFSZ are blocked besides: a reader that
+ * went away and a file at its size limit are error codes, not our death. 0 or a negative code. */
 int cli_signals_take(const int *wanted, size_t count, struct cli_signals *ret_signals);
 
 /* In the child between vfork and exec: the mask and dispositions that we were started with. */
