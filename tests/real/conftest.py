@@ -1,0 +1,48 @@
+"""Each test has an empty folder to work in and another as HOME, and must end its processes."""
+
+import os
+import shutil
+
+import pytest
+
+import helpers
+
+
+@pytest.fixture(autouse=True)
+def own_world(tmp_path, monkeypatch):
+    """No configuration of the user reaches the tests, and no test the user's home."""
+    for folder in ("home", "work"):
+        (tmp_path / folder).mkdir()
+    for name in list(os.environ):
+        if name.startswith(("TRACKER_", "XDG_")) or name == "NO_COLOR":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.chdir(tmp_path / "work")
+
+
+@pytest.fixture
+def open_folder(request):
+    """A folder that every user may write to."""
+    folder = helpers.shared_folder() / request.node.name.translate(str.maketrans("[]/ ", "____"))
+    folder.mkdir()
+    folder.chmod(0o777)
+    return folder
+
+
+@pytest.fixture
+def started():
+    """Starts trackers in the background and ends what a failed test left of them."""
+    processes = []
+
+    def begin(*arguments, **options):
+        processes.append(helpers.start(*arguments, **options))
+        return processes[-1]
+
+    yield begin
+    for process in processes:
+        helpers.end_process(process)
+
+
+def pytest_sessionfinish():
+    shutil.rmtree(helpers.shared_folder(), ignore_errors=True)

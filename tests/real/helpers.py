@@ -1,0 +1,367 @@
+"""What the real-process tests share: the binary, the workloads, running them, reading rows."""
+
+import csv
+import functools
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+CORES = os.cpu_count()
+CLOCK_TICK = 1 / os.sysconf("SC_CLK_TCK")
+NOBODY = 65534
+PATIENCE = 40  # seconds that anything may take on a loaded machine before it counts as hung
+
+PROCESS_COLUMNS = {
+    "v1": "pid children utime stime cpu_usage pss read_bytes write_bytes"
+          " gpu_usage gpu_vram gpu_utilized",
+    "v2": "pid children utime stime cpu_usage memory read_bytes write_bytes"
+          " gpu_usage gpu_vram gpu_utilized",
+    "v3": "pid children utime stime cpu_usage memory_mib disk_read_bytes disk_write_bytes"
+          " gpu_usage gpu_vram_mib gpu_utilized",
+}
+SYSTEM_COLUMNS = {
+    "v1": "processes utime stime cpu_usage memory_free memory_used memory_buffers memory_cached"
+          " memory_active_anon memory_inactive_anon disk_read_bytes disk_write_bytes"
+          " disk_space_total_gb disk_space_used_gb disk_space_free_gb"
+          " net_recv_bytes net_sent_bytes gpu_usage gpu_vram gpu_utilized",
+    "v2": "processes utime stime cpu_usage memory_free memory_used memory_buffers memory_cached"
+          " memory_active memory_inactive disk_read_bytes disk_write_bytes"
+          " disk_space_total_gb disk_space_used_gb disk_space_free_gb"
+          " net_recv_bytes net_sent_bytes gpu_usage gpu_vram gpu_utilized",
+    "v3": "processes utime stime cpu_usage memory_free_mib memory_used_mib"
+          " memory_buffers_mib memory_cached_mib memory_active_mib"
+          " memory_inactive_mib disk_read_bytes disk_write_bytes"
+          " disk_space_total_gb disk_space_used_gb disk_space_free_gb"
+          " net_recv_bytes net_sent_bytes gpu_usage gpu_vram_mib gpu_utilized",
+}
+
+
+# ---- what the machine allows -------------------------------------------------------------------
+
+
+def need(condition, reason):
+    """Skips with a reason; where everything must work (TRK_MUST_WORK=1) that is a failure."""
+    if condition:
+        return
+    if os.environ.get("TRK_MUST_WORK") == "1":
+        pytest.fail(f"must work here, but: {reason}")
+    pytest.skip(reason)
+
+
+def need_root():
+    """An ordinary user can't do it anywhere, so this skip is never a failure."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+
+
+def need_command(name):
+    need(shutil.which(name), f"{name} is not installed")
+
+
+def need_namespace(*flags):
+    need_root()
+    need_command("unshare")
+    tried = subprocess.run(["unshare", *flags, "true"], capture_output=True)
+    need(tried.returncode == 0, f"unshare {' '.join(flags)} is refused here")
+
+
+# ---- the binary and the workloads --------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=None)
+def shared_folder():
+    """Readable by every user, unlike pytest's own folders; removed by conftest at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="tracker-real-"))
+    folder.chmod(0o755)
+    return folder
+
+
+@functools.lru_cache(maxsize=None)
+def binary():
+    """A copy, so that tests as another user reach it wherever the build lies."""
+    built = Path(os.environ.get("TRK_BIN", REPOSITORY / "build" / "resource-tracker"))
+    if not built.exists():
+        pytest.exit(f"{built} does not exist: build it, or set TRK_BIN", returncode=2)
+    copy = shared_folder() / "resource-tracker"
+    shutil.copy(built, copy)
+    copy.chmod(0o755)
+    return str(copy)
+
+
+@functools.lru_cache(maxsize=None)
+def workload(name):
+    """The path of a workload, compiled when first asked for."""
+    target = shared_folder() / name
+    flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-pthread"]
+    source = HERE / "workloads" / f"{name}.c"
+    subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", target, source], check=True)
+    return str(target)
+
+
+def as_nobody(*command):
+    """The command under another user's rights; an ordinary user already has such rights."""
+    if os.geteuid() != 0:
+        return list(command)
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
+
+
+# ---- running -----------------------------------------------------------------------------------
+
+
+def tracker(*arguments, prefix=(), **options):
+    """Runs the tracker to its end; standard output and error as text unless told otherwise."""
+    options.setdefault("timeout", PATIENCE)
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("text", True)
+    if "stdout" not in options and "stderr" not in options:
+        options["capture_output"] = True
+    return subprocess.run([*prefix, binary(), *map(str, arguments)], **options)
+
+
+def start(*arguments, prefix=(), **options):
+    """Starts the tracker; the fixture `started` sees to its end."""
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    options.setdefault("text", True)
+    return subprocess.Popen([*prefix, binary(), *map(str, arguments)], **options)
+
+
+class Track:
+    """One finished `run` with its rows, its summary and the numbers that the job printed."""
+
+    def __init__(self, folder, *command, interval=0.1, rows="both", schema="v2", options=(),
+                 **process_options):
+        self.csv = Path(folder) / "rows.csv"
+        self.json = Path(folder) / "summary.json"
+        self.done = tracker("-q", "--force", "-i", interval, "--rows", rows, "--schema", schema,
+                            "-o", self.csv, "-s", self.json, *options, "--", *command,
+                            **process_options)
+        self.returncode = self.done.returncode
+        self.interval = interval
+
+    def check(self, returncode=0):
+        assert self.returncode == returncode, (self.returncode, self.done.stderr)
+        return self
+
+    @functools.cached_property
+    def rows(self):
+        return read_csv(self.csv)
+
+    @functools.cached_property
+    def summary(self):
+        return json.loads(self.json.read_text())
+
+    @functools.cached_property
+    def said(self):
+        return numbers_of(self.done.stdout)
+
+    def column(self, name):
+        return [row[name] for row in self.rows if row[name] is not None]
+
+    def row_cpu_seconds(self, prefix="process_"):
+        return sum(self.column(f"{prefix}utime")) + sum(self.column(f"{prefix}stime"))
+
+
+def numbers_of(text):
+    """Lines of the form `name number` that workloads print."""
+    return {name: float(value) for name, value in re.findall(r"(?m)^(\w+) ([\d.]+)$", text)}
+
+
+def wait_until(condition, what, patience=PATIENCE):
+    """Polls; returns the first true value."""
+    end = time.monotonic() + patience
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"waited {patience} s for: {what}"
+        time.sleep(0.01)
+
+
+def finish(process, text="\n"):
+    """Gives a started tracker's job its input and waits for the end; returns what it still printed.
+
+    Not communicate(): that would lose lines that readline() has already buffered."""
+    if process.stdin:
+        process.stdin.write(text)
+        process.stdin.close()
+    rest = process.stdout.read()
+    process.wait(PATIENCE)
+    return rest
+
+
+def end_process(process):
+    """Ends one that a failed test left behind; job and tracker both."""
+    if process.poll() is None:
+        for pid in descendants(process.pid):
+            kill_quietly(pid)
+        process.kill()
+        process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream:
+            stream.close()
+
+
+def kill_quietly(pid, number=signal.SIGKILL):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+# ---- /proc -------------------------------------------------------------------------------------
+
+
+def stat_fields(pid):
+    """/proc/PID/stat after the name: [0] state, [1] ppid ...; None when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def state_of(pid):
+    fields = stat_fields(pid)
+    return fields[0] if fields else None
+
+
+def is_running(pid):
+    return state_of(pid) not in (None, "Z", "X")
+
+
+def children_of(pid):
+    """Of all its threads."""
+    found = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found.extend(map(int, path.read_text().split()))
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
+
+
+def descendants(pid):
+    found = children_of(pid)
+    for child in found:
+        found.extend(children_of(child))
+    return found
+
+
+def only_child(pid):
+    return wait_until(lambda: children_of(pid), f"a child of {pid}")[0]
+
+
+# ---- reading rows ------------------------------------------------------------------------------
+
+
+def csv_header(schema, rows):
+    """The header line that the specification gives."""
+    system, process = SYSTEM_COLUMNS[schema].split(), PROCESS_COLUMNS[schema].split()
+    if rows == "both":
+        columns = [f"system_{name}" for name in system] + [f"process_{name}" for name in process]
+    else:
+        columns = system if rows == "system" else process
+    return ",".join(f'"{name}"' for name in ["timestamp", *columns])
+
+
+def parse_csv(text):
+    """Rows as dictionaries of float or None; every line must be complete."""
+    assert text.endswith("\n"), f"the last line is torn: {text[-80:]!r}"
+    lines = list(csv.reader(text.splitlines()))
+    names = lines[0]
+    for line in lines[1:]:
+        assert len(line) == len(names), line
+    numbers = ([float(cell) if cell else None for cell in line] for line in lines[1:])
+    return [dict(zip(names, line)) for line in numbers]
+
+
+def row_count(path):
+    """Rows so far, of a file that is being written."""
+    return Path(path).read_text().count("\n") - 1 if os.path.exists(path) else 0
+
+
+def read_csv(path):
+    return parse_csv(Path(path).read_text())
+
+
+# ---- a terminal --------------------------------------------------------------------------------
+
+
+class Terminal:
+    """A command on a new pseudo terminal, as session leader; `text` is what it printed."""
+
+    def __init__(self, *command, **variables):
+        self.text = ""
+        self.status = None
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(variables)
+            try:
+                os.execvp(command[0], command)
+            finally:
+                os._exit(99)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.status is None:
+            for pid in descendants(self.pid):
+                kill_quietly(pid)
+            kill_quietly(self.pid)
+            self.wait()
+        os.close(self.fd)
+
+    def send(self, text):
+        os.write(self.fd, text.encode())
+
+    def read(self):
+        """Takes what there is now; False at the end."""
+        while select.select([self.fd], [], [], 0)[0]:
+            try:
+                data = os.read(self.fd, 65536)
+            except OSError:
+                return False
+            if not data:
+                return False
+            self.text += data.decode(errors="replace")
+        return True
+
+    def expect(self, pattern, after=0):
+        """Waits for a match behind position `after`; returns it."""
+        def look():
+            self.read()
+            return re.compile(pattern).search(self.text, after)
+        try:
+            return wait_until(look, pattern)
+        except AssertionError:
+            raise AssertionError(f"no {pattern!r} in {self.text[after:]!r}") from None
+
+    def wait(self):
+        """Reads on to the end of the command; its status as subprocess gives it."""
+        def ended():
+            self.read()
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            return (status,) if pid else None
+        self.status = os.waitstatus_to_exitcode(wait_until(ended, "the end of the command")[0])
+        self.read()
+        return self.status
+
+
+def python(*code_and_arguments):
+    """The interpreter that runs these tests, with no site packages: a quick start."""
+    return [sys.executable, "-I", "-S", "-c", *code_and_arguments]

@@ -1,0 +1,116 @@
+"""Ctrl-Z, fg and bg work as without us, in an interactive shell on a real terminal."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from helpers import (Terminal, binary, children_of, finish, need_command, only_child, read_csv,
+                     row_count, stat_fields, state_of, wait_until)
+
+PROMPT = "ready> "
+
+
+@pytest.fixture
+def shell():
+    need_command("bash")
+    bash = ["bash", "--norc", "--noprofile", "--noediting", "-i"]
+    with Terminal(*bash, PS1=PROMPT, HISTFILE="/dev/null") as terminal:
+        terminal.expect(PROMPT)
+        yield terminal
+
+
+def start_job(shell, options="-q -i 0.05 -o rows.csv"):
+    """A tracked sleep in the foreground; the pids of tracker and job."""
+    shell.send(f"{binary()} {options} sh -c 'echo started; exec sleep 60'\n")
+    shell.expect(r"\nstarted\r\n")
+    ours = wait_until(lambda: children_of(shell.pid), "the tracker")[0]
+    return ours, only_child(ours)
+
+
+def both(states, *pids):
+    return lambda: all(state_of(pid) in states for pid in pids)
+
+
+def test_stop_continue_end(shell):
+    ours, job = start_job(shell)
+    for _ in range(2):
+        shell.send("\x1a")
+        shell.expect(r"Stopped", len(shell.text))
+        wait_until(both("T", ours, job), "both stopped")
+        rows = row_count("rows.csv")
+        shell.send("fg\n")
+        wait_until(both("SRD", ours, job), "both going on")
+        wait_until(lambda: row_count("rows.csv") > rows, "rows after fg")
+    shell.send("\x03")
+    wait_until(lambda: state_of(ours) is None, "the end")
+    shell.send("echo status=$?\n")
+    shell.expect(r"status=130\r\n")
+    assert state_of(job) is None
+    times = [row["timestamp"] for row in read_csv("rows.csv")]
+    assert times == sorted(times)
+
+
+def test_background_and_foreground_again(shell):
+    ours, job = start_job(shell)
+    shell.send("\x1a")
+    wait_until(both("T", ours, job), "both stopped")
+    shell.expect("Stopped")
+    shell.send("bg\n")
+    wait_until(both("SRD", ours, job), "both in the background")
+    shell.send("fg\n")
+    wait_until(lambda: in_foreground(ours), "the foreground")
+    shell.send("\x1c")
+    wait_until(lambda: state_of(ours) is None, "the end")
+    shell.send("echo status=$?\n")
+    shell.expect(r"status=131\r\n")
+
+
+def in_foreground(pid):
+    fields = stat_fields(pid)
+    return fields[2] == fields[5]  # process group, foreground group of the terminal
+
+
+def test_job_that_stops_reading_from_the_background(shell):
+    """SIGTTIN from the terminal stops the job; the shell must see us stop as well."""
+    shell.send(f"{binary()} -q cat &\n")
+    shell.expect(r"\[1\]")
+    ours = wait_until(lambda: children_of(shell.pid), "the tracker")[0]
+    job = only_child(ours)
+    wait_until(both("T", ours, job), "both stopped for terminal input")
+    shell.send("fg\n")
+    wait_until(lambda: in_foreground(ours), "the foreground")
+    wait_until(both("SRD", ours, job), "both going on")
+    shell.send("hello\n")
+    shell.expect(r"hello\r\nhello\r\n")
+    shell.send("\x04")
+    wait_until(lambda: state_of(ours) is None, "the end")
+
+
+def test_pipeline_is_one_job(shell):
+    shell.send(f"{binary()} -q sh -c 'echo started >&2; exec sleep 60' | {binary()} -q cat\n")
+    shell.expect(r"\nstarted\r\n")
+    wait_until(lambda: len(children_of(shell.pid)) == 2, "two trackers")
+    trackers = children_of(shell.pid)
+    shell.send("\x1a")
+    wait_until(both("T", *trackers), "both trackers stopped")
+    shell.send("fg\n")
+    wait_until(both("SRD", *trackers), "both going on")
+    shell.send("\x03")
+    wait_until(lambda: not children_of(shell.pid), "the end of both")
+
+
+def test_stop_of_the_job_alone_does_not_stop_us(started):
+    process = started("-q", "-i", "0.02", "-o", "rows.csv", "sh", "-c", "read line; exit 3",
+                      stdin=subprocess.PIPE)
+    job = only_child(process.pid)
+    wait_until(lambda: row_count("rows.csv") > 5, "rows")
+    os.kill(job, signal.SIGSTOP)
+    wait_until(lambda: state_of(job) == "T", "the stop of the job")
+    rows = row_count("rows.csv")
+    wait_until(lambda: row_count("rows.csv") > rows + 5, "rows of the stopped job")
+    assert state_of(process.pid) in "SR"
+    os.kill(job, signal.SIGCONT)
+    finish(process)
+    assert process.returncode == 3
