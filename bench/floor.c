@@ -183,10 +183,14 @@ static void add_machine(struct floor *floor, pid_t pid)
         const char *path;
         bool many_records;
     } file[] = {
-        {"/proc/stat", false},         {"/proc/meminfo", false},
-        {"/proc/diskstats", true},     {"/proc/net/dev", true},
-        {"/proc/loadavg", false},      {"/proc/pressure/cpu", false},
-        {"/proc/pressure/memory", false}, {"/proc/pressure/io", false},
+        {"/proc/stat", false},
+        {"/proc/meminfo", false},
+        {"/proc/diskstats", true},
+        {"/proc/net/dev", true},
+        {"/proc/loadavg", false},
+        {"/proc/pressure/cpu", false},
+        {"/proc/pressure/memory", false},
+        {"/proc/pressure/io", false},
     };
     for (unsigned i = 0; i < sizeof file / sizeof file[0]; i++)
         add_file(floor, file[i].path, file[i].many_records);

@@ -40,8 +40,7 @@ static void fail(const char *what)
  * that reads page tables. */
 static char *map_resident(size_t bytes)
 {
-    char *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         fail("mmap");
     madvise(memory, bytes, MADV_NOHUGEPAGE);

@@ -16,8 +16,8 @@ struct trk_clock {
 };
 
 struct trk_context {
-    int root_fd; /* "/" or the fixture root */
-    int proc_fd; /* "proc" below it */
+    int root_fd;     /* "/" or the fixture root */
+    int proc_fd;     /* "proc" below it */
     bool is_machine; /* not a fixture: the pids below proc are those of system calls */
     struct trk_clock clock;
     int (*statvfs)(const struct trk_context *context, const char *mount_point,

@@ -30,9 +30,9 @@ static void print_descriptors(void)
 static void print_status(void)
 {
     static const char *const kept[] = {
-        "Umask",  "Uid",    "Gid",    "Groups", "ShdPnd",     "SigPnd",  "SigBlk",       "SigIgn",
-        "SigCgt", "CapInh", "CapPrm", "CapEff", "CapBnd",     "CapAmb",  "NoNewPrivs",   "Seccomp",
-        "Cpus_allowed", "Mems_allowed"};
+        "Umask",  "Uid",    "Gid",        "Groups",  "ShdPnd",       "SigPnd",
+        "SigBlk", "SigIgn", "SigCgt",     "CapInh",  "CapPrm",       "CapEff",
+        "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Cpus_allowed", "Mems_allowed"};
     char line[4096];
     FILE *status = fopen("/proc/self/status", "re");
     if (!status)
@@ -72,8 +72,8 @@ static void print_places(void)
     printf("parent %d\n", (int)getppid());
     printf("group %d session %d\n", (int)getpgrp(), (int)getsid(0));
     printf("nice %d scheduler %d\n", getpriority(PRIO_PROCESS, 0), sched_getscheduler(0));
-    printf("death signal %d, dumpable %d, timer slack %d\n", death_signal,
-           prctl(PR_GET_DUMPABLE), prctl(PR_GET_TIMERSLACK));
+    printf("death signal %d, dumpable %d, timer slack %d\n", death_signal, prctl(PR_GET_DUMPABLE),
+           prctl(PR_GET_TIMERSLACK));
     printf("personality %x\n", (unsigned)personality(0xffffffff));
     printf("folder %s\n", getcwd(folder, sizeof(folder)));
     print_file("/proc/self/oom_score_adj");
