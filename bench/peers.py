@@ -16,9 +16,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RUST_CRATE = "resource-tracker"
 RUST_VERSION = "0.1.18"
 CARGO_NEEDED = (1, 85)
-SETTLE_SECONDS = 0.5  # windows begin and end half-way between two ticks
+SETTLE_SECONDS = 0.75  # windows begin and end between two ticks, and after the start's extra looks
 PYTHON_START_SECONDS = 0.6
-RUST_SETTLE_SECONDS = 1.5  # its probes for a cloud run in the first second
+PYTHON_SETTLE_SECONDS = 0.6
+RUST_SETTLE_SECONDS = 1.75  # its probes for a cloud run in the first second
 
 
 class Running:
@@ -115,7 +116,7 @@ class PythonPeer:
         start_time = time.time() + PYTHON_START_SECONDS
         command = [self.python, os.path.join(HERE, "python_peer.py"), str(pid), str(start_time),
                    rows, rows + ".system"]
-        begin = time.monotonic() + PYTHON_START_SECONDS + SETTLE_SECONDS
+        begin = time.monotonic() + PYTHON_START_SECONDS + PYTHON_SETTLE_SECONDS
         return Running(spawn(command), begin, rows)
 
 

@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-enum { MAX_COMMANDS = 16, WARM_ROUNDS = 5 };
+enum { MAX_COMMANDS = 16, WARM_ROUNDS_MAX = 5 };
 
 static void fail(const char *what, int code)
 {
@@ -99,7 +99,8 @@ int main(int argc, char **argv)
         fail("calloc", ENOMEM);
     posix_spawn_file_actions_t actions;
     open_null(&actions);
-    for (unsigned i = 0; i < WARM_ROUNDS * count; i++)
+    unsigned long warm_rounds = rounds < 10 * WARM_ROUNDS_MAX ? rounds / 10 + 1 : WARM_ROUNDS_MAX;
+    for (unsigned long i = 0; i < warm_rounds * count; i++)
         run_once_ns(command[i % count], &actions);
     for (unsigned long round = 0; round < rounds; round++)
         for (unsigned i = 0; i < count; i++)
