@@ -37,6 +37,7 @@ void trk__job_init(struct trk_job *job, const struct trk_context *context,
 void trk__job_done(struct trk_job *job)
 {
     trk__proc_tree_done(&job->tree);
+    trk__job_memory_done(&job->memory);
 }
 
 /* ---- one look ---- */
@@ -123,6 +124,10 @@ static void look_at_memory(struct trk_job *job)
     job->memory_seen_bytes = memory->total_bytes;
     if (memory->total_bytes > job->sampled_peak_bytes)
         job->sampled_peak_bytes = memory->total_bytes;
+    if (memory->low_bytes > job->peak_low_bytes)
+        job->peak_low_bytes = memory->low_bytes;
+    if (memory->high_bytes > job->peak_high_bytes)
+        job->peak_high_bytes = memory->high_bytes;
     job->memory_ticks_bytes += memory->total_bytes;
     job->memory_ticks_estimated_bytes += memory->estimated_bytes;
 }

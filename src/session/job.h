@@ -24,7 +24,7 @@ struct trk_job {
     uint64_t
         own_peak_rss_bytes; /* the tracker's when the job was born: inherited by its ru_maxrss */
     uint64_t single_peak_bytes; /* largest process at its end, as near to PSS as known; 0: none */
-    uint64_t sampled_peak_bytes;
+    uint64_t sampled_peak_bytes, peak_low_bytes, peak_high_bytes; /* largest of all looks */
     uint64_t memory_ticks_estimated_bytes, memory_ticks_bytes; /* sums over ticks, for the share */
     int64_t looked_ns;
     int64_t placed_ns;          /* end of the interval that was filled last */

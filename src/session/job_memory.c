@@ -1,31 +1,32 @@
 #include "session/job_memory.h"
 
+#include "base/file.h"
 #include "collect/proc_look.h"
 
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 /* In auto mode no read may be predicted to hold its target's lock for longer. */
-static const double STALL_CAP_NS = 2e6;
-
-/* What a true read costs before this machine has shown its own figures. */
-static const double READ_BASE_NS = 60e3;
-static const double NS_PER_PAGE_FIRST = 160;
-
-/* Bounds of the token bucket: a start that lets small jobs be read at once, and a ceiling that keeps a long
- * quiet time from being spent in one burst. */
-static const double TOKENS_FIRST_NS = 5e6;
-static const double TOKENS_MAX_NS = 20e6;
-
-/* A process is read again when its size has moved by this share. */
-static const double MOVED_RATIO = 0.05;
+enum { STALL_CAP_NS = 2000000, KIB = 1024 };
 
 void trk__job_memory_init(struct trk_job_memory *memory, enum trk_memory_mode mode,
                           double budget_ratio)
 {
-    *memory = (struct trk_job_memory){
-        .mode = mode,
-        .budget_ratio = budget_ratio,
-        .tokens_ns = TOKENS_FIRST_NS,
-        .ns_per_page = NS_PER_PAGE_FIRST,
-    };
+    *memory = (struct trk_job_memory){.mode = mode};
+    trk__mem_scheduler_init(&memory->scheduler, &(struct trk_mem_scheduler_options){
+                                                    .budget_ratio = budget_ratio,
+                                                    .stall_cap_ns = STALL_CAP_NS,
+                                                });
+}
+
+void trk__job_memory_done(struct trk_job_memory *memory)
+{
+    trk__mem_model_free(memory->model);
+    memory->model = NULL;
 }
 
 static uint64_t resident_bytes(const struct trk_proc_tree *tree, const struct trk_proc *proc)
@@ -33,123 +34,187 @@ static uint64_t resident_bytes(const struct trk_proc_tree *tree, const struct tr
     return proc->statm.resident_pages * tree->context->page_bytes;
 }
 
-static double predicted_ns(const struct trk_job_memory *memory, const struct trk_proc *proc)
+static bool has_memory(const struct trk_proc *proc)
 {
-    return READ_BASE_NS + memory->ns_per_page * (double)proc->statm.resident_pages;
+    return !proc->vanished && !trk__proc_is_zombie(proc);
 }
 
-/* The prediction follows the slowest read: up at once, down slowly. */
-static void learn_cost(struct trk_job_memory *memory, const struct trk_proc *proc, int64_t took_ns)
+/* A true read with its duration. Keeps in the process what was found. */
+static int read_truly(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
+                      struct trk_proc *proc, struct trk_proc_rollup *ret_rollup,
+                      int64_t *ret_took_ns)
 {
-    double pages = (double)proc->statm.resident_pages;
-    if (took_ns > memory->longest_read_ns)
-        memory->longest_read_ns = took_ns;
-    if (pages < 1000) /* the base dominates: nothing to learn */
-        return;
-    double per_page = ((double)took_ns - READ_BASE_NS) / pages;
-    if (per_page > memory->ns_per_page)
-        memory->ns_per_page = per_page;
-    else
-        memory->ns_per_page += (per_page - memory->ns_per_page) * 0.02;
+    int64_t before_ns = trk__context_monotonic_ns(tree->context);
+    int code = trk__proc_read_rollup(tree->context, proc->pid, ret_rollup);
+    int64_t now_ns = trk__context_monotonic_ns(tree->context);
+    *ret_took_ns = now_ns - before_ns;
+    if (code < 0)
+        return code;
+    memory->true_reads++;
+    if (*ret_took_ns > memory->longest_read_ns)
+        memory->longest_read_ns = *ret_took_ns;
+    proc->pss_read_ns = now_ns;
+    proc->pss_bytes = ret_rollup->pss_bytes;
+    proc->pss_resident_bytes = resident_bytes(tree, proc);
+    return 0;
 }
 
-static void read_truly(struct trk_job_memory *memory, struct trk_proc_tree *tree,
-                       struct trk_proc *proc, int64_t now_ns)
+/* ---- --memory pss and rss ---- */
+
+static void add_true_read(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
+                          struct trk_proc *proc)
 {
     struct trk_proc_rollup rollup;
-    int64_t before_ns = trk__context_monotonic_ns(tree->context);
-    int code = trk__proc_read_rollup(tree->context, proc->pid, &rollup);
-    int64_t took_ns = trk__context_monotonic_ns(tree->context) - before_ns;
-    memory->tokens_ns -= (double)took_ns;
-    /* One that may not be read counts as read: it is not asked again until its size has moved. */
-    proc->pss_read_ns = now_ns;
-    proc->pss_resident_bytes = resident_bytes(tree, proc);
-    proc->pss_bytes = code < 0 ? proc->pss_resident_bytes : rollup.pss_bytes;
-    if (code < 0)
-        return;
-    memory->true_reads++;
-    learn_cost(memory, proc, took_ns);
+    int64_t took_ns;
+    uint64_t resident = resident_bytes(tree, proc);
+    bool is_true = read_truly(memory, tree, proc, &rollup, &took_ns) == 0;
+    /* Another user's process may not be read: its resident size stands in, and counts as an estimate. */
+    memory->total_bytes += is_true ? rollup.pss_bytes : resident;
+    memory->estimated_bytes += is_true ? 0 : resident;
 }
 
-static bool has_moved(const struct trk_proc_tree *tree, const struct trk_proc *proc)
+static void sum_up_by_reading(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
-    if (!proc->pss_read_ns)
-        return true;
-    double then = (double)proc->pss_resident_bytes;
-    double moved = (double)resident_bytes(tree, proc) - then;
-    return moved > then * MOVED_RATIO || moved < -then * MOVED_RATIO;
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (has_memory(&tree->item[i]))
+            add_true_read(memory, tree, &tree->item[i]);
+    memory->low_bytes = memory->total_bytes - memory->estimated_bytes;
+    memory->high_bytes = memory->total_bytes;
 }
 
-static void refill(struct trk_job_memory *memory, int64_t now_ns)
+/* ---- --memory auto: the model ---- */
+
+static int share_memory(void *context, pid_t child, pid_t parent)
 {
-    if (memory->refilled_ns)
-        memory->tokens_ns += memory->budget_ratio * (double)(now_ns - memory->refilled_ns);
-    if (memory->tokens_ns > TOKENS_MAX_NS)
-        memory->tokens_ns = TOKENS_MAX_NS;
-    memory->refilled_ns = now_ns;
+    (void)context;
+    long order = syscall(SYS_kcmp, child, parent, KCMP_VM, 0, 0);
+    return order < 0 ? -1 : order == 0;
 }
 
-static bool wants_read(const struct trk_job_memory *memory, const struct trk_proc_tree *tree,
-                       const struct trk_proc *proc)
+/* Without randomization all programs show one startstack; it is off for the machine or for what started us. */
+static bool stack_is_random(const struct trk_context *context)
 {
-    if (proc->vanished || proc->statm.resident_pages == 0)
+    char text[8];
+    if (!context->is_machine || personality(0xffffffff) & ADDR_NO_RANDOMIZE)
         return false;
-    if (memory->mode == TRK_MEMORY_PSS)
-        return true;
-    double cost_ns = predicted_ns(memory, proc);
-    return cost_ns <= STALL_CAP_NS && cost_ns <= memory->tokens_ns && has_moved(tree, proc);
+    int len = trk__file_read_small_at(context->proc_fd, "sys/kernel/randomize_va_space", text,
+                                      sizeof text);
+    return len <= 0 || text[0] != '0';
 }
 
-/* In turn, so that a large tree is covered over several ticks. */
-static void make_true_reads(struct trk_job_memory *memory, struct trk_proc_tree *tree,
-                            int64_t now_ns)
+static bool ensure_model(struct trk_job_memory *memory, const struct trk_context *context)
 {
-    uint32_t first = memory->next < tree->count ? memory->next : 0;
+    if (memory->model)
+        return true;
+    struct trk_mem_model_options options = {
+        .page_kb = (double)context->page_bytes / KIB,
+        .stack_not_random = !stack_is_random(context),
+        .same_memory = context->is_machine ? share_memory : NULL,
+    };
+    return trk__mem_model_new(&options, &memory->model) == 0;
+}
+
+static void feed(trk_mem_model *model, const struct trk_proc_tree *tree)
+{
+    trk__mem_tick_begin(model);
     for (uint32_t i = 0; i < tree->count; i++) {
-        uint32_t at = (first + i) % tree->count;
-        if (!wants_read(memory, tree, &tree->item[at]))
+        const struct trk_proc *proc = &tree->item[i];
+        if (!has_memory(proc))
             continue;
-        read_truly(memory, tree, &tree->item[at], now_ns);
-        memory->next = at + 1;
+        struct trk_mem_tick_proc seen = {
+            .pid = proc->pid,
+            .ppid = proc->stat.ppid,
+            .start_time = proc->stat.start_ticks,
+            .start_stack = proc->stat.start_stack,
+            .minflt = proc->stat.minor_faults,
+            .size_pages = proc->statm.size_pages,
+            .resident_pages = proc->statm.resident_pages,
+            .shared_pages = proc->statm.shared_pages,
+        };
+        memcpy(seen.comm, proc->stat.comm, sizeof seen.comm);
+        trk__mem_tick_process(model, &seen);
+    }
+    trk__mem_tick_end(model, NULL);
+}
+
+static void refresh(trk_mem_model *model, const struct trk_mem_choice *choice,
+                    const struct trk_proc_rollup *rollup)
+{
+    struct trk_mem_truth truth = {
+        .pss_kb = (double)rollup->pss_bytes / KIB,
+        .pss_anon_kb = (double)rollup->pss_anon_bytes / KIB,
+        .pss_file_kb = (double)rollup->pss_file_bytes / KIB,
+        .pss_shmem_kb = (double)rollup->pss_shmem_bytes / KIB,
+        .private_clean_kb = (double)rollup->private_clean_bytes / KIB,
+        .private_dirty_kb = (double)rollup->private_dirty_bytes / KIB,
+        .swap_pss_kb = (double)rollup->swap_pss_bytes / KIB,
+    };
+    trk__mem_model_refresh(model, choice->pid, choice->start_time, &truth);
+}
+
+static void read_what_is_uncertain(struct trk_job_memory *memory, struct trk_proc_tree *tree)
+{
+    struct trk_mem_choice choice;
+    uint64_t now_ns = (uint64_t)trk__context_monotonic_ns(tree->context);
+    trk__mem_scheduler_tick(&memory->scheduler, now_ns);
+    while (trk__mem_scheduler_next(&memory->scheduler, memory->model, &choice)) {
+        struct trk_proc_rollup rollup;
+        int64_t took_ns = 0;
+        struct trk_proc *proc = trk__proc_tree_find(tree, choice.pid);
+        int code = proc ? read_truly(memory, tree, proc, &rollup, &took_ns) : -ESRCH;
+        if (code == 0)
+            refresh(memory->model, &choice, &rollup);
+        else
+            trk__mem_model_refused(memory->model, choice.pid, choice.start_time);
+        trk__mem_scheduler_spend(&memory->scheduler, &choice, (uint64_t)took_ns, (uint64_t)took_ns);
     }
 }
 
-/* The last true figure moved by what the resident size has moved since. */
-static uint64_t estimate(const struct trk_proc_tree *tree, const struct trk_proc *proc)
+static uint64_t kb_to_bytes(double kb)
 {
-    uint64_t resident = resident_bytes(tree, proc);
-    if (!proc->pss_read_ns)
-        return resident;
-    uint64_t moved = proc->pss_bytes + resident;
-    uint64_t pss = moved > proc->pss_resident_bytes ? moved - proc->pss_resident_bytes : 0;
-    return pss < resident ? pss : resident;
+    return kb > 0 ? (uint64_t)(kb * KIB) : 0;
 }
 
-static void add_process(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
-                        const struct trk_proc *proc, int64_t now_ns)
+static void sum_up_by_model(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
-    uint64_t bytes =
-        memory->mode == TRK_MEMORY_RSS ? resident_bytes(tree, proc) : estimate(tree, proc);
-    memory->total_bytes += bytes;
-    memory->rss_bytes += resident_bytes(tree, proc);
-    memory->virtual_bytes += proc->statm.size_pages * tree->context->page_bytes;
-    if (proc->pss_read_ns != now_ns)
-        memory->estimated_bytes += bytes;
-    if (!trk__proc_is_zombie(proc))
+    struct trk_mem_total total;
+    feed(memory->model, tree);
+    read_what_is_uncertain(memory, tree);
+    trk__mem_model_total(memory->model, &total);
+    memory->total_bytes = kb_to_bytes(total.pss_kb);
+    memory->low_bytes = kb_to_bytes(total.low_kb);
+    memory->high_bytes = kb_to_bytes(total.high_kb);
+    memory->estimated_bytes = kb_to_bytes(total.pss_kb * total.estimated_ratio);
+}
+
+/* ---- one tick ---- */
+
+static void sum_up_resident(struct trk_job_memory *memory, const struct trk_proc_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct trk_proc *proc = &tree->item[i];
+        if (!has_memory(proc))
+            continue;
         memory->known = true;
+        memory->rss_bytes += resident_bytes(tree, proc);
+        memory->virtual_bytes += proc->statm.size_pages * tree->context->page_bytes;
+    }
 }
 
 void trk__job_memory_tick(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
-    int64_t now_ns = trk__context_monotonic_ns(tree->context);
-    if (memory->mode != TRK_MEMORY_RSS && tree->count) {
-        refill(memory, now_ns);
-        make_true_reads(memory, tree, now_ns);
-    }
-    memory->total_bytes = memory->estimated_bytes = 0;
-    memory->rss_bytes = memory->virtual_bytes = 0;
     memory->known = false;
-    for (uint32_t i = 0; i < tree->count; i++)
-        if (!tree->item[i].vanished)
-            add_process(memory, tree, &tree->item[i], now_ns);
+    memory->total_bytes = memory->low_bytes = memory->high_bytes = memory->estimated_bytes = 0;
+    memory->rss_bytes = memory->virtual_bytes = 0;
+    sum_up_resident(memory, tree);
+    if (!memory->known)
+        return;
+    if (memory->mode == TRK_MEMORY_PSS) {
+        sum_up_by_reading(memory, tree);
+    } else if (memory->mode == TRK_MEMORY_AUTO && ensure_model(memory, tree->context)) {
+        sum_up_by_model(memory, tree);
+    } else {
+        /* Asked for, or there is no memory for a model: pages that are shared count in each process. */
+        memory->total_bytes = memory->high_bytes = memory->estimated_bytes = memory->rss_bytes;
+    }
 }

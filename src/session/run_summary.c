@@ -53,7 +53,8 @@ static void summarise_memory(const struct trk_job *job, struct trk_summary *summ
     bool by_wait = isnan(sampled) || single > sampled;
     double value = by_wait ? single : sampled;
     summary->peak_memory_bytes = total(!isnan(value), value, by_wait ? "wait4" : "sampled");
-    summary->peak_memory_low_bytes = summary->peak_memory_sampled_bytes = sampled;
+    summary->peak_memory_sampled_bytes = sampled;
+    summary->peak_memory_low_bytes = isnan(sampled) ? NAN : (double)job->peak_low_bytes;
     /* For one process alone the largest resident size ever is a bound; for several nothing here is. */
     bool alone = job->root_reaped && summary->processes.value == 1;
     summary->peak_memory_high_bytes =
