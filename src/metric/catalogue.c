@@ -40,6 +40,7 @@ const struct trk_form_info trk__forms[TRK_FORM_COUNT] = {
     [TRK_FORM_RATIO] = {.divisor = 1, .decimals = 6},
     [TRK_FORM_LOAD] = {.divisor = 1, .decimals = 2},
     [TRK_FORM_TIME_MS] = {.divisor = 1, .decimals = 3},
+    [TRK_FORM_MILLI] = {.divisor = 1, .decimals = 3},
     [TRK_FORM_TIME_FULL] = {.divisor = 1, .decimals = -1},
 };
 
@@ -56,6 +57,11 @@ static const struct {
     [TRK_UNIT_GPUS] = {"GPUs", 1e-6, TRK_FORM_GPUS},
     [TRK_UNIT_LOAD] = {"tasks", 1e-2, TRK_FORM_LOAD},
     [TRK_UNIT_RATIO_US] = {"ratio", 1e-6, TRK_FORM_RATIO},
+    [TRK_UNIT_CELSIUS] = {"degrees Celsius", 1e-3, TRK_FORM_MILLI},
+    [TRK_UNIT_WATTS] = {"watts", 1e-3, TRK_FORM_MILLI},
+    [TRK_UNIT_JOULES] = {"joules", 1e-3, TRK_FORM_MILLI},
+    [TRK_UNIT_HERTZ] = {"hertz", 1, TRK_FORM_INTEGER},
+    [TRK_UNIT_MASK] = {"bit mask", 1, TRK_FORM_INTEGER},
 };
 
 static const struct {
@@ -69,6 +75,7 @@ static const struct {
     [TRK_SCOPE_CORE] = {"core", "", "cpu"},
     [TRK_SCOPE_DISK] = {"disk", "", "disk"},
     [TRK_SCOPE_NET] = {"net", "", "net"},
+    [TRK_SCOPE_GPU] = {"gpu", "", "gpu"},
 };
 
 static const char *const sources[TRK_SOURCE_COUNT] = {

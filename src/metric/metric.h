@@ -19,6 +19,7 @@ enum trk_scope {
     TRK_SCOPE_CORE = TRK_SCOPE_DEVICE_FIRST,
     TRK_SCOPE_DISK,
     TRK_SCOPE_NET,
+    TRK_SCOPE_GPU,
     TRK_SCOPE_COUNT
 };
 
@@ -53,7 +54,12 @@ enum trk_unit {
     TRK_UNIT_BYTES,    /* raw bytes */
     TRK_UNIT_GPUS,     /* GPUs in use; raw millionths */
     TRK_UNIT_LOAD,     /* tasks; raw hundredths */
-    TRK_UNIT_RATIO_US, /* 0..1; raw us of busy time for rates */
+    TRK_UNIT_RATIO_US, /* 0..1; raw us of busy time for rates, millionths for gauges */
+    TRK_UNIT_CELSIUS,  /* raw thousandths */
+    TRK_UNIT_WATTS,    /* raw thousandths */
+    TRK_UNIT_JOULES,   /* raw thousandths */
+    TRK_UNIT_HERTZ,    /* raw hertz */
+    TRK_UNIT_MASK,     /* bits, as a number */
     TRK_UNIT_COUNT_OF
 };
 
@@ -73,6 +79,7 @@ enum trk_form {
     TRK_FORM_RATIO,      /* at most 6 decimals */
     TRK_FORM_LOAD,       /* at most 2 decimals */
     TRK_FORM_TIME_MS,    /* at most 3 decimals */
+    TRK_FORM_MILLI,      /* at most 3 decimals */
     TRK_FORM_TIME_FULL,  /* shortest text that reads back as the same double */
     TRK_FORM_COUNT
 };

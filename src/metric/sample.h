@@ -10,7 +10,7 @@
 enum {
     TRK_VALID_WORDS = (TRK_METRIC_COUNT + 63) / 64,
     TRK_DEVICE_NAME_SIZE = 32,
-    TRK_DEVICE_METRICS_MAX = 8,
+    TRK_DEVICE_METRICS_MAX = 16,
     TRK_DEVICES_MAX = 4096 /* of one scope: a ceiling against hostile or broken input */
 };
 

@@ -55,6 +55,7 @@ static inline void row_fill(struct trk_row *row, unsigned step)
     row_add_device(row, TRK_SCOPE_CORE, "cpu1", 0.5);
     row_add_device(row, TRK_SCOPE_DISK, "nvme0n1", 4096);
     row_add_device(row, TRK_SCOPE_NET, "eth\"0", 100);
+    row_add_device(row, TRK_SCOPE_GPU, "0000:65:00.0", 0.5);
 }
 
 /* The second line of the first README's example. */
