@@ -224,7 +224,7 @@ int trk__mem_process_exec(trk_mem_model *model, uint32_t slot)
     leave_group(model, &model->families, slot, &process->family);
     leave_group(model, &model->commands, slot, &process->command);
     process->true_reads = 0;
-    process->read_error_kb = 0;
+    process->doubt_after_read_kb = 0;
     process->refused = false;
     return place(model, slot, NULL);
 }

@@ -400,7 +400,7 @@ void trk__mem_model_candidates(trk_mem_model *model,
         const struct trk__mem_process *process = &model->processes[slot];
         if (!process->live)
             continue;
-        double doubt_kb = trk__mem_doubt_of_process(model, process);
+        double doubt_kb = trk__mem_doubt_a_read_removes_kb(model, process);
         if (doubt_kb < least_kb)
             continue;
         consider(context, &(struct trk_mem_candidate){

@@ -118,9 +118,8 @@ int trk__mem_model_refused(trk_mem_model *model, pid_t pid, uint64_t start_time)
 struct trk_mem_candidate {
     pid_t pid;
     uint64_t start_time;
-    double doubt_kb;
+    double doubt_kb; /* what a read would take away */
     double resident_kb;
-    uint32_t resident_pages;
 };
 
 /* Calls `consider` for each process worth a read. Costs nothing where all are certain. */

@@ -21,7 +21,7 @@ struct trk__mem_process {
     bool refused;
     uint32_t true_reads;
     uint64_t read_tick;
-    double read_error_kb; /* what a read of the same kind would leave in doubt again */
+    double doubt_after_read_kb; /* what another read would leave in doubt again */
 
     /* Anonymous memory: all = own + common. */
     double anon_kb, own_kb, common_kb;
@@ -165,8 +165,9 @@ const struct trk__mem_file_truth *trk__mem_file_recall(const trk_mem_model *mode
 double trk__mem_copy_ratio(const struct trk__mem_group *family,
                            const struct trk__mem_process *process);
 double trk__mem_copy_spread(const struct trk__mem_group *family);
-double trk__mem_doubt_of_process(const trk_mem_model *model,
-                                 const struct trk__mem_process *process);
+double trk__mem_doubt_kb(const trk_mem_model *model, const struct trk__mem_process *process);
+double trk__mem_doubt_a_read_removes_kb(const trk_mem_model *model,
+                                        const struct trk__mem_process *process);
 
 static inline double trk__min(double a, double b)
 {

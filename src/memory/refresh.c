@@ -94,18 +94,17 @@ static void learn_file(trk_mem_model *model, struct trk__mem_process *process,
     }
 }
 
-static int learn(trk_mem_model *model, struct trk__mem_process *process,
-                 const struct reading *reading)
+static void learn(trk_mem_model *model, struct trk__mem_process *process,
+                  const struct reading *reading)
 {
     learn_anon(model, process, reading);
     learn_file(model, process, reading);
     process->true_reads++;
+    trk__mem_family_recompute(model, process->family);
+    trk__mem_command_recompute(model, process->command);
+    model->dirty = true;
+    process->doubt_after_read_kb = trk__mem_doubt_kb(model, process);
     process->read_tick = model->tick;
-    process->read_error_kb =
-        reading->anon_error_kb + reading->file_error_ratio * reading->file_pss_kb;
-    trk__mem_group_touch(model, &model->families, process->family);
-    trk__mem_group_touch(model, &model->commands, process->command);
-    return 0;
 }
 
 static struct trk__mem_process *find_readable(trk_mem_model *model, pid_t pid, uint64_t start_time)
@@ -144,7 +143,8 @@ int trk__mem_model_refresh(trk_mem_model *model, pid_t pid, uint64_t start_time,
         .anon_pss_kb = trk__clamp(truth->pss_anon_kb, 0, process->anon_kb),
         .file_pss_kb = trk__clamp(truth->pss_file_kb + truth->pss_shmem_kb, 0, process->file_kb),
     };
-    return learn(model, process, &reading);
+    learn(model, process, &reading);
+    return 0;
 }
 
 struct stratum_result {
@@ -228,7 +228,8 @@ int trk__mem_model_refresh_sample(trk_mem_model *model, pid_t pid, uint64_t star
     if (sample->anon.present == 0)
         keep_anon(process, &reading);
     weigh_against_model(process, &reading);
-    return learn(model, process, &reading);
+    learn(model, process, &reading);
+    return 0;
 }
 
 int trk__mem_model_refused(trk_mem_model *model, pid_t pid, uint64_t start_time)

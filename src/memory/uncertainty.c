@@ -26,13 +26,19 @@ double trk__mem_copy_spread(const struct trk__mem_group *family)
            COPY_SPREAD_GUESS * COPY_GUESS_WEIGHT_KB / (COPY_GUESS_WEIGHT_KB + family->judged_kb);
 }
 
-double trk__mem_doubt_of_process(const trk_mem_model *model, const struct trk__mem_process *process)
+double trk__mem_doubt_kb(const trk_mem_model *model, const struct trk__mem_process *process)
+{
+    bool anon_known = model->has_cgroup || model->families.items[process->family].count <= 1;
+    double file_kb = trk__max(process->file_high_kb - process->file_pss_kb,
+                              process->file_pss_kb - process->file_low_kb);
+    return (anon_known ? 0 : process->anon_doubt_kb) + file_kb;
+}
+
+double trk__mem_doubt_a_read_removes_kb(const trk_mem_model *model,
+                                        const struct trk__mem_process *process)
 {
     if (process->shows_parent || process->refused || process->family == TRK__MEM_NONE ||
         process->read_tick == model->tick)
         return 0;
-    bool anon_known = model->families.items[process->family].count <= 1 || model->has_cgroup;
-    double file_kb = trk__max(process->file_high_kb - process->file_pss_kb,
-                              process->file_pss_kb - process->file_low_kb);
-    return (anon_known ? 0 : process->anon_doubt_kb) + file_kb - process->read_error_kb;
+    return trk__mem_doubt_kb(model, process) - process->doubt_after_read_kb;
 }
