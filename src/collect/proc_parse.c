@@ -1,6 +1,7 @@
 #include "collect/proc_parse.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -53,7 +54,8 @@ int trk__proc_stat_parse(struct trk_cursor text, struct trk_proc_stat *ret_stat)
 {
     struct trk_proc_stat stat = {0};
     uint64_t field[STAT_FIELD_COUNT];
-    if (!parse_name(&text, stat.comm) || parse_stat_fields(text, field, &stat.state) < 0)
+    if (!parse_name(&text, stat.comm) || parse_stat_fields(text, field, &stat.state) < 0 ||
+        field[STAT_PPID] > INT_MAX)
         return -EINVAL;
     stat.ppid = (pid_t)field[STAT_PPID];
     stat.minor_faults = field[STAT_MINFLT];

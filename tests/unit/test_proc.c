@@ -42,6 +42,7 @@ static void text_that_is_no_stat_is_refused_and_leaves_the_result(void)
         "7 x) R 1",
         "7 (x) R 1 2 3",
         ") (",
+        "7 (parent) S 4294967295 1 1 0 -1 0 1 0 0 0 5 6 7 8 20 0 1 0 100 4096 1 9 0 0 0 0 0",
         "7 (x) R a b c d e f g h i j k l m n o p q r s t u v w x y z"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct trk_proc_stat stat = {.ppid = 77};
