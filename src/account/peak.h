@@ -1,0 +1,49 @@
+/* The job's peak memory between samples: what high-water marks prove, suggest and still allow. Pure.
+ *
+ * A sample knows the sum over the processes at one instant. A process's high-water mark knows its own largest
+ * resident size at any instant, but not what the others held then. So the truth lies in a bracket:
+ *   low   the largest sampled sum, or the largest single process without the pages it shares;
+ *   high  over each interval, the sum of the marks of all that lived in it;
+ *   value the sampled sum with the one process that rose highest since at its mark. */
+#ifndef TRK_ACCOUNT_PEAK_H
+#define TRK_ACCOUNT_PEAK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TRK_PEAK_UNSEEN_MAX = 32 };
+
+struct trk_peak {
+    uint64_t low_bytes;
+    uint64_t value_bytes;
+    bool by_mark; /* value comes from a mark and not from a sample alone */
+    /* Largest sum of known marks over the intervals in which i processes lived whose marks are not known;
+     * the last place stands for more. */
+    uint64_t known_bytes[TRK_PEAK_UNSEEN_MAX + 1];
+    bool has[TRK_PEAK_UNSEEN_MAX + 1];
+    uint32_t most_unseen;
+
+    /* Of the interval that is being added. */
+    uint64_t marks_bytes;
+    uint64_t rise_bytes;
+};
+
+struct trk_peak_process {
+    uint64_t rss_bytes;    /* at the sample */
+    uint64_t shared_bytes; /* of it: pages of files and shared memory */
+    uint64_t mark_bytes;
+    bool rose; /* the mark is higher than it was at its last read */
+};
+
+/* An interval: every process that is alive at its end, then the sum and how many lived in it unseen. */
+void trk__peak_process(struct trk_peak *peak, const struct trk_peak_process *process);
+void trk__peak_interval(struct trk_peak *peak, uint64_t sampled_bytes, uint32_t unseen);
+
+/* A process has ended with this mark. */
+void trk__peak_ended(struct trk_peak *peak, uint64_t mark_bytes, uint64_t shared_bytes);
+
+/* `largest_bytes`: the largest mark of any process that ended; 0: not known, and then there is no upper bound
+ * where processes lived unseen. False without one. */
+bool trk__peak_high(const struct trk_peak *peak, uint64_t largest_bytes, uint64_t *ret_bytes);
+
+#endif

@@ -1,0 +1,162 @@
+/* Exit records: what each thread has used, sent by the kernel when it ends (generic netlink "TASKSTATS").
+ *
+ * Bytes and the high-water mark are exact. CPU time lacks the teardown of the process and is not used for
+ * totals. Records come from every CPU of the machine and of all processes. */
+#include "account/event_parse.h"
+#include "account/source.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <linux/taskstats.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { RECEIVE_BYTES = 4 << 20, DATAGRAM_SIZE = 8192, DATAGRAMS_A_DRAIN = 4096, CPUS_SIZE = 32 };
+
+struct taskstats_source {
+    int fd;
+    uint16_t family;
+    char cpus[CPUS_SIZE];
+};
+
+struct request {
+    struct nlmsghdr header;
+    struct genlmsghdr generic;
+    struct nlattr attribute;
+    char text[CPUS_SIZE];
+};
+
+static int send_text(int fd, uint16_t family, uint8_t command, uint16_t attribute, const char *text)
+{
+    size_t text_size = strlen(text) + 1;
+    size_t len = offsetof(struct request, text) + text_size;
+    struct request request = {
+        .header = {.nlmsg_len = (uint32_t)len,
+                   .nlmsg_type = family,
+                   .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK},
+        .generic = {.cmd = command, .version = 1},
+        .attribute = {.nla_len = (uint16_t)(sizeof(struct nlattr) + text_size),
+                      .nla_type = attribute},
+    };
+    memcpy(request.text, text, text_size);
+    return send(fd, &request, len, 0) < 0 ? -errno : 0;
+}
+
+/* The kernel's verdict on a request; other messages before it are lost. */
+static int receive_verdict(int fd)
+{
+    union {
+        struct nlmsghdr header;
+        char data[DATAGRAM_SIZE];
+    } answer;
+    ssize_t len;
+    while ((len = recv(fd, &answer, sizeof answer, MSG_DONTWAIT)) >= 0) {
+        if ((size_t)len < NLMSG_LENGTH(sizeof(struct nlmsgerr)) ||
+            answer.header.nlmsg_type != NLMSG_ERROR)
+            continue;
+        struct nlmsgerr verdict;
+        memcpy(&verdict, NLMSG_DATA(&answer.header), sizeof verdict);
+        return verdict.error;
+    }
+    return -errno;
+}
+
+static int find_family(struct taskstats_source *taskstats)
+{
+    char answer[DATAGRAM_SIZE];
+    int code = send_text(taskstats->fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
+                         TASKSTATS_GENL_NAME);
+    if (code < 0)
+        return code;
+    ssize_t len = recv(taskstats->fd, answer, sizeof answer, MSG_DONTWAIT);
+    if (len < 0)
+        return -errno;
+    if (!trk__netlink_family_parse(answer, (size_t)len, &taskstats->family))
+        return -ENOENT;
+    return receive_verdict(taskstats->fd);
+}
+
+static void taskstats_close(void *self)
+{
+    struct taskstats_source *taskstats = self;
+    if (!taskstats)
+        return;
+    if (taskstats->family)
+        send_text(taskstats->fd, taskstats->family, TASKSTATS_CMD_GET,
+                  TASKSTATS_CMD_ATTR_DEREGISTER_CPUMASK, taskstats->cpus);
+    if (taskstats->fd >= 0)
+        close(taskstats->fd);
+    free(taskstats);
+}
+
+static int listen_to_kernel(struct taskstats_source *taskstats)
+{
+    int size = RECEIVE_BYTES;
+    taskstats->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC);
+    if (taskstats->fd < 0)
+        return -errno;
+    if (setsockopt(taskstats->fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
+        setsockopt(taskstats->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    int code = find_family(taskstats);
+    if (code < 0)
+        return code;
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    snprintf(taskstats->cpus, sizeof taskstats->cpus, "0-%ld", cpus > 0 ? cpus - 1 : 0);
+    code = send_text(taskstats->fd, taskstats->family, TASKSTATS_CMD_GET,
+                     TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, taskstats->cpus);
+    return code < 0 ? code : receive_verdict(taskstats->fd);
+}
+
+static int taskstats_open(const struct trk_source_setup *setup, void **ret_self,
+                          char why[TRK_WHY_SIZE])
+{
+    if (!trk__source_in_first_namespaces(setup->context))
+        return trk__source_refuse(why, -EPERM,
+                                  "the kernel sends exit records to the machine's first PID and "
+                                  "user namespace only, not to a container");
+    struct taskstats_source *taskstats = calloc(1, sizeof *taskstats);
+    if (!taskstats)
+        return trk__source_refuse(why, -ENOMEM, "out of memory");
+    int code = listen_to_kernel(taskstats);
+    if (code == 0) {
+        *ret_self = taskstats;
+        return 0;
+    }
+    taskstats_close(taskstats);
+    if (code == -EPERM || code == -EACCES)
+        return trk__source_refuse(why, code, "exit records need CAP_NET_ADMIN (root)");
+    if (code == -ENOENT)
+        return trk__source_refuse(why, code, "this kernel was built without taskstats");
+    return trk__source_refuse(why, code, "exit records: %s", strerror(-code));
+}
+
+static int taskstats_fd(const void *self)
+{
+    return ((const struct taskstats_source *)self)->fd;
+}
+
+static int taskstats_drain(void *self, trk_record_sink *sink, void *state)
+{
+    const struct taskstats_source *taskstats = self;
+    char data[DATAGRAM_SIZE];
+    for (int i = 0; i < DATAGRAMS_A_DRAIN; i++) {
+        ssize_t len = recv(taskstats->fd, data, sizeof data, MSG_DONTWAIT);
+        if (len < 0)
+            return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+        trk__task_exits_parse(data, (size_t)len, taskstats->family, sink, state);
+    }
+    return 0;
+}
+
+const struct trk_source_ops trk__source_taskstats_ops = {
+    .name = "taskstats",
+    .gives = "bytes and largest resident size of every process that ends, however short it lived",
+    .open = taskstats_open,
+    .fd = taskstats_fd,
+    .drain = taskstats_drain,
+    .close = taskstats_close,
+};

@@ -1,0 +1,213 @@
+/* Lives, peaks and the choice of a total, without a kernel. */
+#include "account/peak.h"
+#include "account/process_book.h"
+#include "account/reconcile.h"
+#include "check.h"
+
+static const uint64_t MIB = 1 << 20, MS = 1000000;
+
+/* ---- the book of lives ---- */
+
+static void a_life_is_open_until_its_end_is_closed(void)
+{
+    struct trk_process_book book;
+    trk__book_init(&book, 100);
+    struct trk_life *life = trk__book_open(&book, 7, 1);
+    CHECK(trk__book_open(&book, 7, 1) == life);
+    CHECK_U64(book.ever, 1);
+    CHECK_U64(book.alive, 1);
+    trk__book_end(&book, life);
+    CHECK_U64(book.alive, 0);
+    CHECK(trk__book_find(&book, 7));
+    trk__book_close_ended(&book, NULL, NULL);
+    CHECK(!trk__book_find(&book, 7));
+    CHECK_U64(book.closed_count, 1);
+    CHECK_U64(trk__book_interval(&book), 1);
+    CHECK_U64(trk__book_interval(&book), 0);
+    trk__book_done(&book);
+}
+
+static bool is_seven(void *state, pid_t pid)
+{
+    (void)state;
+    return pid == 7;
+}
+
+static void an_ended_life_waits_for_who_still_has_a_word(void)
+{
+    struct trk_process_book book;
+    trk__book_init(&book, 100);
+    trk__book_end(&book, trk__book_open(&book, 7, 1));
+    trk__book_end(&book, trk__book_open(&book, 8, 1));
+    trk__book_close_ended(&book, is_seven, NULL);
+    CHECK(trk__book_find(&book, 7));
+    CHECK(!trk__book_find(&book, 8));
+    trk__book_done(&book);
+}
+
+static void a_pid_that_is_used_again_is_a_new_life(void)
+{
+    struct trk_process_book book;
+    trk__book_init(&book, 100);
+    trk__book_end(&book, trk__book_open(&book, 7, 1));
+    struct trk_life *second = trk__book_open(&book, 7, 2);
+    CHECK(!second->ended);
+    CHECK_U64(second->ppid, 2);
+    CHECK_U64(book.ever, 2);
+    CHECK_U64(book.closed_count, 1);
+    trk__book_done(&book);
+}
+
+static void a_million_lives_fit_and_add_up(void)
+{
+    enum { LIVES = 1000000, KEPT = 1000 };
+    struct trk_process_book book;
+    uint64_t cpu = 0, lives = 0;
+    trk__book_init(&book, KEPT);
+    for (int i = 1; i <= LIVES; i++) {
+        struct trk_life *life = trk__book_open(&book, 1 + i % 30000, 1);
+        snprintf(life->comm, sizeof life->comm, "c%d", i % 5);
+        life->cpu_ns = i == 500000 ? 5000 * MS : MS;
+        trk__book_end(&book, life);
+        if (i % 100 == 0)
+            trk__book_close_ended(&book, NULL, NULL);
+    }
+    CHECK(book.closed_count <= KEPT);
+    CHECK(book.open_places < 4096);
+    CHECK_U64(book.merged_count, 5);
+    trk__book_sort(&book);
+    CHECK_U64(book.closed[0].cpu_ns, 5000 * MS); /* the large one was never merged */
+    for (size_t i = 0; i < book.closed_count; i++)
+        cpu += book.closed[i].cpu_ns, lives += book.closed[i].merged;
+    for (size_t i = 0; i < book.merged_count; i++)
+        cpu += book.merged[i].cpu_ns, lives += book.merged[i].merged;
+    CHECK_U64(lives, LIVES);
+    CHECK_U64(cpu, (LIVES - 1) * MS + 5000 * MS);
+    trk__book_done(&book);
+}
+
+static void sources_have_names(void)
+{
+    struct trk_life life = {.told_by = TRK_LIFE_EVENTS | TRK_LIFE_SAMPLED};
+    CHECK_TEXT(trk__life_source(&life), "events+sampled");
+    life.told_by = TRK_LIFE_TASKSTATS | TRK_LIFE_WAIT4;
+    CHECK_TEXT(trk__life_source(&life), "wait4+taskstats");
+}
+
+/* ---- peak memory ---- */
+
+static struct trk_peak_process process(uint64_t rss, uint64_t shared, uint64_t mark, bool rose)
+{
+    return (struct trk_peak_process){rss * MIB, shared * MIB, mark * MIB, rose};
+}
+
+static void a_spike_between_samples_is_in_a_narrow_bracket(void)
+{
+    struct trk_peak peak = {0};
+    struct trk_peak_process small = process(2, 1, 2, true), spiked = process(2, 1, 1026, true);
+    uint64_t high;
+    trk__peak_process(&peak, &small);
+    trk__peak_interval(&peak, 1 * MIB, 0);
+    trk__peak_process(&peak, &spiked);
+    trk__peak_interval(&peak, 1 * MIB, 0);
+    CHECK(trk__peak_high(&peak, 0, &high));
+    CHECK_U64(peak.low_bytes, 1025 * MIB);
+    CHECK_U64(peak.value_bytes, 1025 * MIB);
+    CHECK_U64(high, 1026 * MIB);
+    CHECK(peak.by_mark);
+}
+
+static void an_old_mark_does_not_lift_later_samples(void)
+{
+    struct trk_peak peak = {0};
+    struct trk_peak_process spiked = process(2, 0, 1000, true), later = process(2, 0, 1000, false);
+    trk__peak_process(&peak, &spiked);
+    trk__peak_interval(&peak, 2 * MIB, 0);
+    trk__peak_process(&peak, &later);
+    trk__peak_interval(&peak, 500 * MIB, 0); /* others have grown */
+    CHECK_U64(peak.value_bytes, 1000 * MIB);
+}
+
+static void spikes_that_may_overlap_are_allowed_for(void)
+{
+    struct trk_peak peak = {0};
+    struct trk_peak_process one = process(2, 0, 300, true), two = process(2, 0, 400, true);
+    uint64_t high;
+    trk__peak_process(&peak, &one);
+    trk__peak_process(&peak, &two);
+    trk__peak_interval(&peak, 4 * MIB, 0);
+    CHECK(trk__peak_high(&peak, 0, &high));
+    CHECK_U64(high, 700 * MIB);
+    CHECK_U64(peak.low_bytes, 400 * MIB);
+    CHECK(peak.value_bytes >= peak.low_bytes && peak.value_bytes <= high);
+}
+
+static void who_lived_unseen_is_as_large_as_the_largest_that_ended(void)
+{
+    struct trk_peak peak = {0};
+    struct trk_peak_process parent = process(10, 0, 10, false);
+    uint64_t high;
+    trk__peak_process(&peak, &parent);
+    trk__peak_interval(&peak, 10 * MIB, 2);
+    CHECK(!trk__peak_high(&peak, 0, &high)); /* nobody told: no bound */
+    CHECK(trk__peak_high(&peak, 100 * MIB, &high));
+    CHECK_U64(high, 210 * MIB);
+}
+
+/* ---- the CPU total ---- */
+
+static void the_books_win_where_they_are_as_good(void)
+{
+    struct trk_cpu_figures figures = {.booked_ns = 1000 * MS,
+                                      .is_reaped = true,
+                                      .has_perf = true,
+                                      .perf_ns = 980 * MS,
+                                      .has_cgroup = true,
+                                      .cgroup_ns = 1000 * MS + MS / 2};
+    struct trk_cpu_verdict verdict = trk__cpu_reconcile(&figures);
+    CHECK_U64(verdict.cpu_ns, 1000 * MS);
+    CHECK_TEXT(verdict.source, "wait4");
+}
+
+static void what_nobody_waited_for_is_found_by_counters(void)
+{
+    struct trk_cpu_figures figures = {.booked_ns = 100 * MS,
+                                      .is_reaped = true,
+                                      .may_lack = true,
+                                      .has_perf = true,
+                                      .perf_ns = 980 * MS};
+    struct trk_cpu_verdict verdict = trk__cpu_reconcile(&figures);
+    CHECK_U64(verdict.cpu_ns, 980 * MS);
+    CHECK_TEXT(verdict.source, "perf");
+    CHECK(!verdict.is_lower_bound);
+    figures.has_cgroup = true;
+    figures.cgroup_ns = 1000 * MS;
+    verdict = trk__cpu_reconcile(&figures);
+    CHECK_U64(verdict.cpu_ns, 1000 * MS);
+    CHECK_TEXT(verdict.source, "cgroup");
+}
+
+static void without_a_counter_it_is_a_lower_bound(void)
+{
+    struct trk_cpu_figures figures = {.booked_ns = 100 * MS, .is_reaped = true, .may_lack = true};
+    CHECK(trk__cpu_reconcile(&figures).is_lower_bound);
+    figures.may_lack = false;
+    CHECK(!trk__cpu_reconcile(&figures).is_lower_bound);
+}
+
+int main(void)
+{
+    RUN(a_life_is_open_until_its_end_is_closed);
+    RUN(an_ended_life_waits_for_who_still_has_a_word);
+    RUN(a_pid_that_is_used_again_is_a_new_life);
+    RUN(a_million_lives_fit_and_add_up);
+    RUN(sources_have_names);
+    RUN(a_spike_between_samples_is_in_a_narrow_bracket);
+    RUN(an_old_mark_does_not_lift_later_samples);
+    RUN(spikes_that_may_overlap_are_allowed_for);
+    RUN(who_lived_unseen_is_as_large_as_the_largest_that_ended);
+    RUN(the_books_win_where_they_are_as_good);
+    RUN(what_nobody_waited_for_is_found_by_counters);
+    RUN(without_a_counter_it_is_a_lower_bound);
+    return check_done("account");
+}

@@ -1,0 +1,240 @@
+/* The sources of exact totals: recorded netlink messages taken apart, and what of it this machine allows. */
+#include "account/event_parse.h"
+#include "account/high_water.h"
+#include "check.h"
+#include "netlink_bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct taken {
+    unsigned count;
+    struct trk_record last;
+};
+
+static void take(void *state, const struct trk_record *record)
+{
+    struct taken *taken = state;
+    taken->count++;
+    taken->last = *record;
+}
+
+static void a_birth_is_told_with_its_parent(void)
+{
+    struct taken taken = {0};
+    bool acknowledged = false;
+    trk__proc_events_parse(recorded_fork, sizeof recorded_fork, take, &taken, &acknowledged);
+    CHECK_U64(taken.count, 1);
+    CHECK(!acknowledged);
+    CHECK_U64(taken.last.kind, TRK_RECORD_FORK);
+    CHECK_U64(taken.last.pid, RECORDED_PID);
+    CHECK_U64(taken.last.ppid, RECORDED_PARENT);
+}
+
+static void a_death_is_told_with_its_status(void)
+{
+    struct taken taken = {0};
+    bool acknowledged = false;
+    trk__proc_events_parse(recorded_exit, sizeof recorded_exit, take, &taken, &acknowledged);
+    CHECK_U64(taken.count, 1);
+    CHECK_U64(taken.last.kind, TRK_RECORD_EXIT);
+    CHECK_U64(taken.last.pid, RECORDED_PID);
+    CHECK_U64(taken.last.status, 0);
+}
+
+static void the_kernels_answer_is_no_event(void)
+{
+    struct taken taken = {0};
+    bool acknowledged = false;
+    trk__proc_events_parse(recorded_ack, sizeof recorded_ack, take, &taken, &acknowledged);
+    CHECK_U64(taken.count, 0);
+    CHECK(acknowledged);
+}
+
+static void an_exit_record_has_bytes_and_the_largest_size(void)
+{
+    struct taken taken = {0};
+    trk__task_exits_parse(recorded_task, sizeof recorded_task, RECORDED_FAMILY, take, &taken);
+    CHECK_U64(taken.count, 1);
+    CHECK_U64(taken.last.pid, RECORDED_PID);
+    CHECK_U64(taken.last.ppid, RECORDED_PARENT);
+    CHECK_TEXT(taken.last.comm, "dd");
+    CHECK_U64(taken.last.write_bytes, 4 * 65536 + 4096); /* the file and its inode */
+    CHECK(taken.last.is_last);
+    CHECK(taken.last.cpu_ns > 100000 && taken.last.cpu_ns < 1000000000);
+    CHECK(taken.last.peak_rss_bytes > 1 << 20 && taken.last.peak_rss_bytes < 64 << 20);
+    /* Of another family it would be something else. */
+    taken.count = 0;
+    trk__task_exits_parse(recorded_task, sizeof recorded_task, RECORDED_FAMILY + 1, take, &taken);
+    CHECK_U64(taken.count, 0);
+}
+
+static void the_family_number_is_found(void)
+{
+    uint16_t family = 0;
+    CHECK(trk__netlink_family_parse(recorded_family, sizeof recorded_family, &family));
+    CHECK_U64(family, RECORDED_FAMILY);
+}
+
+/* Each cut in memory of its own, so that a read past the end is caught by the sanitizer. */
+static void a_message_that_is_cut_anywhere_is_survived(void)
+{
+    struct taken taken = {0};
+    bool acknowledged = false;
+    uint16_t family;
+    for (size_t len = 0; len < sizeof recorded_task; len++) {
+        unsigned char *cut = malloc(len ? len : 1);
+        memcpy(cut, recorded_task, len);
+        trk__task_exits_parse(cut, len, RECORDED_FAMILY, take, &taken);
+        trk__netlink_family_parse(cut, len, &family);
+        trk__proc_events_parse(cut, len, take, &taken, &acknowledged);
+        free(cut);
+    }
+    for (size_t len = 0; len < sizeof recorded_fork; len++) {
+        unsigned char *cut = malloc(len ? len : 1);
+        memcpy(cut, recorded_fork, len);
+        trk__proc_events_parse(cut, len, take, &taken, &acknowledged);
+        free(cut);
+    }
+    CHECK_U64(taken.count, 0);
+}
+
+static void two_messages_in_one_datagram_are_two(void)
+{
+    unsigned char both[sizeof recorded_fork + sizeof recorded_exit];
+    struct taken taken = {0};
+    bool acknowledged = false;
+    memcpy(both, recorded_fork, sizeof recorded_fork);
+    memcpy(both + sizeof recorded_fork, recorded_exit, sizeof recorded_exit);
+    trk__proc_events_parse(both, sizeof both, take, &taken, &acknowledged);
+    CHECK_U64(taken.count, 2);
+}
+
+static void the_high_water_mark_is_found_in_status(void)
+{
+    static const char text[] = "Name:\tcat\nVmPeak:\t 9000 kB\nVmHWM:\t    1536 kB\n"
+                               "SigIgn:\t0000000000010000\n";
+    struct trk_high_water mark;
+    CHECK_U64(trk__high_water_parse(trk__cursor(text, sizeof text - 1), &mark), 0);
+    CHECK_U64(mark.peak_rss_bytes, 1536 * 1024);
+    CHECK(mark.ignores_sigchld);
+    static const char zombie[] = "Name:\tcat\nState:\tZ (zombie)\nSigIgn:\t0000000000000000\n";
+    CHECK(trk__high_water_parse(trk__cursor(zombie, sizeof zombie - 1), &mark) == -ENODATA);
+}
+
+/* ---- live ---- */
+
+static void burn_ms(long ms)
+{
+    struct timespec now;
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < ms);
+}
+
+/* perf counts from an exec on, so the child runs this program again with a word. */
+static pid_t start_burner(const char *self)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl(self, self, "burn", (char *)NULL);
+        _exit(1);
+    }
+    return pid;
+}
+
+static const char *own_path;
+
+static bool open_or_say(const struct trk_source_ops *ops, struct trk_context *context, void **self)
+{
+    struct trk_source_setup setup = {.context = context, .cgroup_fd = -1};
+    char why[TRK_WHY_SIZE] = "";
+    if (ops->open(&setup, self, why) == 0)
+        return true;
+    CHECK(*why); /* a refusal has its reason */
+    printf("skipped: %s: %s\n", ops->name, why);
+    return false;
+}
+
+static void perf_counts_a_child_and_not_ourselves(void)
+{
+    struct trk_context context;
+    void *self;
+    struct trk_source_cpu before, after;
+    trk__context_init(&context, NULL, NULL);
+    if (open_or_say(&trk__source_perf_ops, &context, &self)) {
+        burn_ms(30);
+        CHECK_U64(trk__source_perf_ops.cpu(self, &before), 0);
+        CHECK_U64(before.cpu_ns, 0);
+        waitpid(start_burner(own_path), NULL, 0);
+        CHECK_U64(trk__source_perf_ops.cpu(self, &after), 0);
+        CHECK_NEAR((double)after.cpu_ns, 50e6, 20e6);
+        trk__source_perf_ops.close(self);
+    }
+    trk__context_done(&context);
+}
+
+static void find_child(void *state, const struct trk_record *record)
+{
+    pid_t *wanted = state;
+    if (record->pid == wanted[0])
+        wanted[1 + record->kind]++;
+}
+
+static void records_of_a_child_arrive(void)
+{
+    struct trk_context context;
+    trk__context_init(&context, NULL, NULL);
+    const struct trk_source_ops *const sources[] = {&trk__source_events_ops,
+                                                    &trk__source_taskstats_ops};
+    for (int i = 0; i < 2; i++) {
+        void *self;
+        if (!open_or_say(sources[i], &context, &self))
+            continue;
+        pid_t seen[4] = {start_burner(own_path)};
+        waitpid(seen[0], NULL, 0);
+        sources[i]->drain(self, find_child, seen);
+        CHECK_U64(seen[1 + TRK_RECORD_FORK], i == 0);
+        CHECK_U64(seen[1 + TRK_RECORD_EXIT], i == 0);
+        CHECK_U64(seen[1 + TRK_RECORD_TASK_USED], i == 1);
+        sources[i]->close(self);
+    }
+    trk__context_done(&context);
+}
+
+static void every_refusal_has_a_reason(void)
+{
+    struct trk_context context;
+    trk__context_init(&context, NULL, NULL);
+    struct trk_source_setup setup = {.context = &context, .cgroup_fd = -1};
+    for (int i = 0; i < TRK_TRUTH_COUNT; i++) {
+        char why[TRK_WHY_SIZE] = "";
+        int code = trk__source_probe(trk__sources[i], &setup, why);
+        CHECK(code == 0 || strlen(why) > 10);
+    }
+    trk__context_done(&context);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        burn_ms(50);
+        return 0;
+    }
+    own_path = argv[0];
+    RUN(a_birth_is_told_with_its_parent);
+    RUN(a_death_is_told_with_its_status);
+    RUN(the_kernels_answer_is_no_event);
+    RUN(an_exit_record_has_bytes_and_the_largest_size);
+    RUN(the_family_number_is_found);
+    RUN(a_message_that_is_cut_anywhere_is_survived);
+    RUN(two_messages_in_one_datagram_are_two);
+    RUN(the_high_water_mark_is_found_in_status);
+    RUN(perf_counts_a_child_and_not_ourselves);
+    RUN(records_of_a_child_arrive);
+    RUN(every_refusal_has_a_reason);
+    return check_done("sources");
+}
