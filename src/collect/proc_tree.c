@@ -1,5 +1,6 @@
 #include "collect/proc_tree.h"
 
+#include "base/file.h"
 #include "collect/helper_pid.h"
 #include "collect/proc_look.h"
 
@@ -202,14 +203,24 @@ static int take_in_fresh(struct trk_proc_tree *tree)
     return taken;
 }
 
+/* The kernel's pid_max; 0 where it can't be read. */
+static uint64_t pid_limit(const struct trk_context *context)
+{
+    char text[32];
+    if (trk__file_read_small_at(context->proc_fd, "sys/kernel/pid_max", text, sizeof text) <= 0)
+        return 0;
+    return strtoull(text, NULL, 10);
+}
+
 /* Pids are given out in turn, so what has a lower one than a root that we started is older than it, until the
- * numbers start over. Counted forks tell whether they can have; 32768 is the smallest maximum there is. */
+ * numbers start over. Counted forks tell whether they can have. */
 static bool pids_may_have_started_over(const struct trk_proc_tree *tree, uint64_t forks)
 {
-    enum { PID_MAX_SMALL = 32768, PID_MAX_LARGE = 4194304, SLACK = 1000 };
-    uint64_t root = (uint64_t)tree->root_pid;
-    uint64_t most = root + SLACK < PID_MAX_SMALL ? PID_MAX_SMALL : PID_MAX_LARGE;
-    return !forks || !tree->first_forks || root + (forks - tree->first_forks) + SLACK > most;
+    enum { SLACK = 1000 }; /* forks between the root's and the first count */
+    if (!forks || !tree->first_forks)
+        return true;
+    uint64_t highest = (uint64_t)tree->root_pid + (forks - tree->first_forks) + SLACK;
+    return highest > pid_limit(tree->context);
 }
 
 /* Saves the look at every process of the machine when a job that we started is listed first. */
