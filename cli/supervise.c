@@ -77,15 +77,18 @@ static void signal_whole_job(struct supervisor *supervisor, int signal)
 }
 
 /* The terminal signals a whole process group. That includes the job, unless it has moved to
- * another group, as timeout(1) does: then Ctrl-C would reach nobody but us. */
-static bool terminal_reached_job(const struct supervisor *supervisor)
+ * another group, as timeout(1) does: then Ctrl-C would reach nobody but us. That the terminal is
+ * gone is told to the leader of the session alone, which we are under `ssh -t` or in a window. */
+static bool terminal_reached_job(const struct supervisor *supervisor, int signal)
 {
+    if (signal == SIGHUP && getsid(0) == getpid())
+        return false;
     return getpgid(supervisor->pid) == getpgrp();
 }
 
 static void pass_on(struct supervisor *supervisor, int signal, bool from_terminal)
 {
-    if (!from_terminal || !terminal_reached_job(supervisor))
+    if (!from_terminal || !terminal_reached_job(supervisor, signal))
         signal_job(supervisor, signal);
 }
 
