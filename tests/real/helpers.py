@@ -324,22 +324,25 @@ class Terminal:
                 kill_quietly(pid)
             kill_quietly(self.pid)
             self.wait()
-        os.close(self.fd)
+        self.hang_up()
+
+    def hang_up(self):
+        """Closes the terminal, as a window or a connection that goes away does."""
+        if self.fd >= 0:
+            os.close(self.fd)
+        self.fd = -1
 
     def send(self, text):
         os.write(self.fd, text.encode())
 
     def read(self):
-        """Takes what there is now; False at the end."""
-        while select.select([self.fd], [], [], 0)[0]:
+        """Takes what there is now."""
+        while self.fd >= 0 and select.select([self.fd], [], [], 0)[0]:
             try:
                 data = os.read(self.fd, 65536)
-            except OSError:
-                return False
-            if not data:
-                return False
+            except OSError:  # the other side is closed
+                return
             self.text += data.decode(errors="replace")
-        return True
 
     def expect(self, pattern, after=0):
         """Waits for a match behind position `after`; returns it."""

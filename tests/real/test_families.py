@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (CLOCK_TICK, CORES, PATIENCE, Track, binary, children_of, is_running, kill_quietly,
-                     numbers_of, row_count, tracker, wait_until, workload)
+from helpers import (CLOCK_TICK, CORES, PATIENCE, Track, binary, children_of, is_running,
+                     kill_quietly, numbers_of, row_count, tracker, wait_until, workload)
 
 
 def spans(track):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (PATIENCE, Terminal, binary, finish, only_child, read_csv, state_of, tracker,
-                     wait_until, workload)
+from helpers import (PATIENCE, Terminal, binary, finish, is_running, only_child, read_csv, state_of,
+                     tracker, wait_until, workload)
 
 FORWARDED = ["TERM", "USR1", "USR2", "CONT", "HUP", "INT", "QUIT", "WINCH"]
 
@@ -110,6 +110,16 @@ def test_ctrl_c_ends_job_and_tracker_with_the_last_row():
         terminal.send("\x03")
         assert terminal.wait() == -signal.SIGINT
     assert len(read_csv("rows.csv")) == 1
+
+
+def test_hangup_of_the_terminal_ends_both():
+    job = ["sh", "-c", "echo $$; exec sleep 60"]
+    with Terminal(binary(), "-q", "-o", "rows.csv", *job) as terminal:
+        job = int(terminal.expect(r"(\d+)\r\n")[1])
+        terminal.hang_up()
+        assert terminal.wait() == -signal.SIGHUP
+        wait_until(lambda: not is_running(job), "the end of the job")
+    assert len(read_csv("rows.csv")) >= 1
 
 
 def test_timeout_is_124():

@@ -122,4 +122,4 @@ def test_quick_succession_of_processes(tmp_path):
     cpu = track.summary["totals"]["cpu_seconds"]
     minutes = [float(m) * 60 + float(s) for m, s in
                (part.rstrip("s").split("m") for part in track.done.stdout.split())]
-    assert cpu["value"] == pytest.approx(sum(minutes), rel=0.05, abs=0.03)
+    assert cpu["value"] == pytest.approx(sum(minutes), rel=0.05, abs=0.05)  # in ticks
