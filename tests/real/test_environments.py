@@ -26,6 +26,12 @@ def cpu_matches(track, **tolerance):
     assert track.summary["totals"]["cpu_seconds"]["value"] == pytest.approx(truth, **tolerance)
 
 
+def rows_match(track):
+    """Rows may miss what can't be placed in time, under load above all; they never have more."""
+    truth = track.said["cpu_seconds"]
+    assert 0.7 * truth - 0.02 <= track.row_cpu_seconds() <= 1.03 * truth + 0.02
+
+
 # ---- rights ------------------------------------------------------------------------------------
 
 
@@ -33,7 +39,7 @@ def test_run_as_nobody(open_folder):
     need_command("setpriv")
     track = Track(open_folder, workload("crowd"), "5", "0.1", "0.5", prefix=as_nobody()).check()
     cpu_matches(track)
-    assert track.row_cpu_seconds() == pytest.approx(track.said["cpu_seconds"], rel=0.1, abs=0.03)
+    rows_match(track)
     assert max(track.column("process_children")) == 5
     assert max(track.column("process_memory")) > 0
 
@@ -75,7 +81,7 @@ def test_proc_that_hides(open_folder, hide):
     prefix = [*in_mounts(mount, "-m"), *as_nobody()]
     track = Track(open_folder, workload("crowd"), "3", "0.2", "0.4", prefix=prefix).check()
     cpu_matches(track)
-    assert track.row_cpu_seconds() == pytest.approx(track.said["cpu_seconds"], rel=0.1, abs=0.03)
+    rows_match(track)
     assert max(track.column("process_children")) == 3
     if hide == "subset=pid":
         assert all(row["system_memory_free"] is None for row in track.rows)
@@ -89,7 +95,7 @@ def test_pid_namespace_with_its_own_proc(open_folder):
     prefix = ["unshare", "-p", "-f", "--mount-proc"]
     track = Track(open_folder, workload("crowd"), "3", "0.2", "0.4", prefix=prefix).check()
     cpu_matches(track)
-    assert track.row_cpu_seconds() == pytest.approx(track.said["cpu_seconds"], rel=0.1, abs=0.03)
+    rows_match(track)
     assert max(track.column("process_children")) == 3
     assert max(track.column("process_pid")) < 100
 
@@ -134,7 +140,7 @@ def test_pids_that_start_over(open_folder, before_the_end):
     track = Track(open_folder, workload("daemon"), "0.3", options=["--wait"],
                   prefix=in_mounts(script, "-p", "-f", "--mount-proc")).check()
     cpu_matches(track)
-    assert track.row_cpu_seconds() == pytest.approx(track.said["cpu_seconds"], rel=0.1, abs=0.03)
+    rows_match(track)
 
 
 def masked(*paths):
@@ -152,7 +158,7 @@ def test_masked_and_read_only_proc(open_folder):
         for name in ("memory_free", "disk_read_bytes", "utime", "cpu_usage"):
             assert row[f"system_{name}"] is None, name
         assert row["system_net_recv_bytes"] is not None
-    assert track.row_cpu_seconds() == pytest.approx(track.said["cpu_seconds"], rel=0.1, abs=0.03)
+    rows_match(track)
 
 
 def test_no_proc_at_all(open_folder):
@@ -186,7 +192,7 @@ def test_64_descriptors_for_100_processes(tmp_path):
     assert max(track.column("process_children")) == 100
     assert max(track.column("process_memory")) > 0
     cpu_matches(track)
-    assert track.row_cpu_seconds() == pytest.approx(track.said["cpu_seconds"], rel=0.1, abs=0.05)
+    rows_match(track)
 
 
 def test_almost_no_descriptors(tmp_path):
@@ -215,7 +221,7 @@ def test_no_process_may_be_made():
 def test_odd_process_names(tmp_path, name):
     track = Track(tmp_path, workload("renamed"), name, "0.2", interval=0.05).check()
     cpu_matches(track)
-    assert track.row_cpu_seconds() == pytest.approx(track.said["cpu_seconds"], rel=0.1, abs=0.02)
+    rows_match(track)
     assert max(track.column("process_children")) == 1
 
 
