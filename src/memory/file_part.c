@@ -12,6 +12,7 @@
 /* A read of a few MB is mostly libraries shared with the outside, and what is mapped later is the job's own;
  * a read of more shows how the job's own files are shared. */
 #define READ_IS_LIBRARIES_KB 16384.0
+#define LIBRARY_GROWTH_RATIO 0.8
 
 #define POOL_READ_MIN_KB 8192.0
 #define POOL_NESTED_RATIO 1.05
@@ -19,11 +20,13 @@
 #define UNSEEN_RATIO 0.15
 
 #define DOUBT_LOW_FIRST 0.25
+#define DOUBT_LOW_LIBRARIES 0.75 /* the rest of the system may map them all */
 #define DOUBT_HIGH_FIRST 0.5
 /* Programs outside the tree come and go and share libraries with it. */
 #define DOUBT_OF_OUTSIDE 0.05
 #define DOUBT_OF_LIKE 0.15
 #define DOUBT_OF_CHANGE 0.4
+#define DOUBT_OF_LIBRARIES 0.3 /* on top of that */
 /* What the others of the command mapped or left since the read may be what this one shares. */
 #define DOUBT_OF_OTHERS 0.25
 
@@ -84,8 +87,11 @@ static double expected_kb(const struct trk__mem_file_truth *truth, double share_
     double ratio = truth->share_kb >= 1 ? truth->pss_kb / truth->share_kb : 1;
     if (share_kb <= truth->share_kb)
         return ratio * share_kb;
-    double growth_ratio = truth->share_kb > READ_IS_LIBRARIES_KB ? ratio : 1;
-    return truth->pss_kb + growth_ratio * (share_kb - truth->share_kb);
+    double growth_kb = share_kb - truth->share_kb;
+    if (truth->share_kb > READ_IS_LIBRARIES_KB)
+        return truth->pss_kb + ratio * growth_kb;
+    double libraries_kb = trk__min(growth_kb, READ_IS_LIBRARIES_KB - truth->share_kb);
+    return truth->pss_kb + LIBRARY_GROWTH_RATIO * libraries_kb + (growth_kb - libraries_kb);
 }
 
 /* How far the read may be off by now. */
@@ -95,11 +101,14 @@ static double doubt_of_truth_kb(const struct trk__mem_process *process, double s
     const struct trk__mem_file_truth *truth = &process->file_truth;
     double others_kb =
         group_kb > 0 ? fabs(group_kb - truth->group_kb) * process->file_kb / group_kb : 0;
+    double change_kb = fabs(share_kb - truth->share_kb);
     double error_ratio =
         truth->own ? truth->error_ratio : trk__max(truth->error_ratio, DOUBT_OF_LIKE);
     return error_ratio * truth->pss_kb +
            DOUBT_OF_OUTSIDE * trk__min(process->file_pss_kb, READ_IS_LIBRARIES_KB) +
-           DOUBT_OF_CHANGE * fabs(share_kb - truth->share_kb) + DOUBT_OF_OTHERS * others_kb;
+           DOUBT_OF_CHANGE * change_kb +
+           DOUBT_OF_LIBRARIES * trk__min(change_kb, READ_IS_LIBRARIES_KB) +
+           DOUBT_OF_OTHERS * others_kb;
 }
 
 static void take_share(struct trk__mem_process *process, double share_kb,
@@ -114,7 +123,8 @@ static void take_share(struct trk__mem_process *process, double share_kb,
     if (truth->known) {
         low_kb = high_kb = doubt_of_truth_kb(process, share_kb, group->held_kb);
     } else {
-        low_kb = DOUBT_LOW_FIRST * process->file_pss_kb;
+        low_kb = (process->file_kb < READ_IS_LIBRARIES_KB ? DOUBT_LOW_LIBRARIES : DOUBT_LOW_FIRST) *
+                 process->file_pss_kb;
         high_kb = DOUBT_HIGH_FIRST * share_kb;
     }
     process->file_low_kb = trk__max(process->file_pss_kb - low_kb, 0);

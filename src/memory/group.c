@@ -9,8 +9,10 @@ enum { GROUPS_FIRST = 32, HOLDERS_FIRST = 4, HOLDERS_KEPT = 64 };
 
 void trk__mem_groups_done(struct trk__mem_groups *groups)
 {
-    for (uint32_t i = 0; i < groups->count; i++)
+    for (uint32_t i = 0; i < groups->count; i++) {
         free(groups->items[i].holders);
+        free(groups->items[i].parted);
+    }
     free(groups->items);
     free(groups->vacant);
     trk__index_map_done(&groups->by_key);
@@ -76,6 +78,18 @@ int trk__mem_group_join(struct trk__mem_group *group, uint32_t slot)
     return 0;
 }
 
+int trk__mem_group_reserve_parted(struct trk__mem_group *group, uint32_t count)
+{
+    if (count <= group->parted_capacity)
+        return 0;
+    struct trk__mem_holder *larger = reallocarray(group->parted, group->capacity, sizeof(*larger));
+    if (!larger)
+        return -ENOMEM;
+    group->parted = larger;
+    group->parted_capacity = group->capacity;
+    return 0;
+}
+
 void trk__mem_group_leave(struct trk__mem_group *group, uint32_t slot)
 {
     uint32_t kept = 0;
@@ -110,6 +124,9 @@ void trk__mem_groups_drop_if_empty(struct trk__mem_groups *groups, uint32_t grou
         return;
     trk__index_map_remove(&groups->by_key, dropped->key);
     dropped->live = false;
+    free(dropped->parted);
+    dropped->parted = NULL;
+    dropped->parted_capacity = 0;
     if (dropped->capacity > HOLDERS_KEPT) {
         free(dropped->holders);
         dropped->holders = NULL;

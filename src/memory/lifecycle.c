@@ -59,7 +59,7 @@ static void take_raw(trk_mem_model *model, struct trk__mem_process *process)
 static void set_all_own(struct trk__mem_process *process)
 {
     process->own_kb = process->anon_kb;
-    process->common_kb = 0;
+    process->common_kb = process->parted_kb = 0;
     process->anon_correction = 1;
     process->anon_doubt_kb = 0;
     process->excess_kb = process->booked_kb = process->freed_kb = process->first_excess_kb = 0;
@@ -151,7 +151,7 @@ static void move_to_own(struct trk__mem_process *process, double copied_kb)
 {
     copied_kb = trk__min(copied_kb, process->common_kb);
     process->own_kb += copied_kb;
-    process->common_kb -= copied_kb;
+    trk__mem_process_set_common(process, process->common_kb - copied_kb);
 }
 
 static void book_copies(trk_mem_model *model, struct trk__mem_process *process, double excess_kb)
@@ -176,15 +176,44 @@ static void book_first_faults(trk_mem_model *model, struct trk__mem_process *chi
     child->anon_doubt_kb += excess_kb * (churns ? CHILD_SPREAD_CHURN : CHILD_SPREAD);
 }
 
+/* How much of what the parent replaced an older child still holds. The least there can be, if the child
+ * replaced the same pages itself, and what independent choice would leave: the middle of them. */
+static double parted_now_kb(const struct trk__mem_process *parent,
+                            const struct trk__mem_process *older)
+{
+    double held_kb = older->common_kb - older->parted_kb;
+    double least_kb =
+        trk__clamp(held_kb - (parent->common_kb - parent->parted_kb), 0, parent->own_kb);
+    double independent_kb = held_kb * trk__min(parent->own_kb / parent->anon_kb, 1);
+    return (least_kb + trk__max(independent_kb, least_kb)) / 2;
+}
+
+/* What the parent wrote since its last fork it shares with the new child, but the older children keep those pages as
+ * they were: they part from what the parent holds. */
+static void part_from(trk_mem_model *model, const struct trk__mem_process *parent,
+                      const struct trk__mem_process *child)
+{
+    if (parent->own_kb <= 0)
+        return;
+    const struct trk__mem_group *family = &model->families.items[parent->family];
+    for (uint32_t i = 0; i < family->count; i++) {
+        struct trk__mem_process *older = &model->processes[family->holders[i].slot];
+        if (older != parent && older != child && older->live && older->family == parent->family)
+            older->parted_kb += parted_now_kb(parent, older);
+    }
+}
+
 /* All that parent and child have in common right after the fork is shared by them. */
 static void fork_from(trk_mem_model *model, struct trk__mem_process *child,
                       struct trk__mem_process *parent)
 {
     double shared_kb = trk__min(child->anon_kb, parent->anon_kb);
+    part_from(model, parent, child);
     parent->common_kb = trk__max(parent->common_kb, shared_kb);
     parent->own_kb = parent->anon_kb - parent->common_kb;
     child->common_kb = shared_kb;
     child->own_kb = child->anon_kb - shared_kb;
+    child->parted_kb = trk__min(parent->parted_kb, shared_kb);
     child->anon_correction = parent->anon_correction;
     child->anon_doubt_kb = DOUBT_OF_FORK * shared_kb;
     book_first_faults(model, child);
@@ -240,7 +269,8 @@ static void shrink(struct trk__mem_process *process, double freed_kb)
 {
     double from_own_kb = trk__min(freed_kb, process->own_kb);
     process->own_kb -= from_own_kb;
-    process->common_kb = trk__max(process->common_kb - (freed_kb - from_own_kb), 0);
+    trk__mem_process_set_common(process,
+                                trk__max(process->common_kb - (freed_kb - from_own_kb), 0));
     process->freed_kb += freed_kb;
     double at_stake_kb = trk__max(process->common_kb - process->anon_share_kb, 0);
     process->anon_doubt_kb += DOUBT_OF_FREED * trk__min(freed_kb, at_stake_kb);

@@ -23,9 +23,10 @@ struct trk__mem_process {
     uint64_t read_tick;
     double doubt_after_read_kb; /* what another read would leave in doubt again */
 
-    /* Anonymous memory: all = own + common. */
-    double anon_kb, own_kb, common_kb;
-    double anon_share_kb;   /* nested share of common_kb in the family */
+    /* Anonymous memory: all = own + common. Of the common part some has parted: pages that the process they came
+     * from has since replaced, and that only its older children still share. */
+    double anon_kb, own_kb, common_kb, parted_kb;
+    double anon_share_kb;   /* nested share of common_kb in the family, parted and not */
     double anon_correction; /* on that share, learned from reads */
     double anon_doubt_kb;   /* how far own + share may be off */
     double anon_pss_kb;
@@ -57,6 +58,8 @@ struct trk__mem_group {
     bool live, dirty, members_changed;
     struct trk__mem_holder *holders;
     uint32_t count, capacity;
+    struct trk__mem_holder *parted; /* families: who holds parted pages; as long as `holders` */
+    uint32_t parted_capacity;
     double pss_kb, low_kb, high_kb, estimated_kb;
     double held_kb, largest_kb; /* of all the members' memory, each for itself */
     /* Families: excess faults that reads have judged, and how many of them were copies. */
@@ -121,6 +124,8 @@ void trk__mem_groups_done(struct trk__mem_groups *groups);
 /* The group of the key, made where there is none. */
 int trk__mem_groups_get(struct trk__mem_groups *groups, uint64_t key, uint32_t *ret_group);
 int trk__mem_group_join(struct trk__mem_group *group, uint32_t slot);
+/* Room for the holders of parted pages; -ENOMEM. */
+int trk__mem_group_reserve_parted(struct trk__mem_group *group, uint32_t count);
 void trk__mem_group_leave(struct trk__mem_group *group, uint32_t slot);
 /* Forgets holders that left, sorts and divides. `what` tells what a slot holds, or a negative number where it
  * is no longer a member. */
@@ -168,6 +173,14 @@ double trk__mem_copy_spread(const struct trk__mem_group *family);
 double trk__mem_doubt_kb(const trk_mem_model *model, const struct trk__mem_process *process);
 double trk__mem_doubt_a_read_removes_kb(const trk_mem_model *model,
                                         const struct trk__mem_process *process);
+
+/* The parted share of the common part stays what it was. */
+static inline void trk__mem_process_set_common(struct trk__mem_process *process, double common_kb)
+{
+    process->parted_kb =
+        process->common_kb > 0 ? process->parted_kb * (common_kb / process->common_kb) : 0;
+    process->common_kb = common_kb;
+}
 
 static inline double trk__min(double a, double b)
 {

@@ -55,7 +55,7 @@ static void learn_anon(trk_mem_model *model, struct trk__mem_process *process,
     struct trk__mem_group *family = &model->families.items[process->family];
     judge_copies(family, process, reading->own_kb);
     process->own_kb = reading->own_kb;
-    process->common_kb = process->anon_kb - reading->own_kb;
+    trk__mem_process_set_common(process, process->anon_kb - reading->own_kb);
     /* The share of the new common part is needed for the correction on it. */
     trk__mem_family_recompute(model, process->family);
     if (process->anon_share_kb > 0)

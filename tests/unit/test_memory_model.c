@@ -164,6 +164,25 @@ static void test_file_faults_are_no_copies(void)
     CHECK_NEAR(estimate.anon_kb / MB, 150, 1);
 }
 
+/* The parent writes between two forks: the first child keeps the old pages, the second has the new ones. */
+static void test_parent_writes_between_forks(void)
+{
+    fresh_model(NULL);
+    struct trk_mem_tick_proc family[3] = {process_of(10, 0x7000, 300, 0)};
+    tick(family, 1);
+    family[1] = fork_of(&family[0], 11);
+    tick(family, 2);
+    family[0].minflt += 100 * MB_PAGES;
+    tick(family, 2);
+    family[2] = fork_of(&family[0], 12);
+    struct trk_mem_total total = tick(family, 3);
+    CHECK_NEAR(total.pss_kb / MB, 400, 10);
+    CHECK_NEAR(pss_mb(11), 200.0 / 3 + 100, 10);
+    /* It goes, and its old pages with it. */
+    struct trk_mem_tick_proc left[] = {family[0], family[2]};
+    CHECK_NEAR(tick(left, 2).pss_kb / MB, 300, 1);
+}
+
 static void test_growth_is_own(void)
 {
     fresh_model(NULL);
@@ -477,6 +496,7 @@ int main(void)
     RUN(test_child_before_parent);
     RUN(test_copies_show_in_faults);
     RUN(test_file_faults_are_no_copies);
+    RUN(test_parent_writes_between_forks);
     RUN(test_growth_is_own);
     RUN(test_exec_leaves_the_family);
     RUN(test_exec_of_the_same_command);
