@@ -4,11 +4,13 @@ import os
 import platform
 import statistics
 
+import peers
+
 SCENARIOS = ["1", "100", "1000", "8 GB"]
 SUBJECT_NAMES = {
     "none": "no tracker", "floor": "kernel floor", "ours": "resource-tracker (this)",
     "python": "Python 0.4.2", "psutil": "Python 0.4.2 with psutil", "python050": "Python 0.5.0",
-    "rust": "Rust",
+    "rust": f"Rust {peers.RUST_VERSION}",
 }
 
 
@@ -245,5 +247,5 @@ def markdown_report(results, notes, rounds):
             lines += [f"## {title}", "", *([text, ""] if text else []),
                       table(head, rows(results)), ""]
     if notes:
-        lines += ["## Not measured", "", *[f"- {note}" for note in notes], ""]
+        lines += ["## Left out", "", *[f"- {note}" for note in notes], ""]
     return "\n".join(lines) + "\n" + METHOD
