@@ -66,6 +66,8 @@ struct trk_options {
     double memory_budget_ratio;  /* share of one core that true memory reads may take; 0.001 */
     int signal_fd;               /* a signalfd whose signals become events; -1: none. Must
                                     include SIGCHLD when reap_children is set. */
+    bool list_processes;         /* keep up to 10,000 processes for trk_session_write_processes */
+    const char *sources;         /* of exact totals, joined by commas; NULL: all there are */
     const char *root_path;       /* where proc and sys are found; NULL: "/" */
 };
 
@@ -144,6 +146,11 @@ struct trk_summary {
     struct trk_total read_bytes, write_bytes;
     struct trk_total processes; /* that ever ran in the job, as far as seen */
     struct trk_total oom_kills;
+    /* Where somebody was killed for want of memory: who, as far as is known (pid 0: not), what it held, the limit
+     * that was hit and what to ask for next time. NaN: not known. */
+    pid_t oom_pid;
+    char oom_command[16];
+    double oom_process_bytes, oom_limit_bytes, oom_advice_bytes;
     uint32_t left_running;       /* descendants alive at the end */
     double overhead_cpu_seconds; /* of the tracker itself */
     double overhead_peak_rss_bytes;

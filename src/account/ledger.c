@@ -123,6 +123,8 @@ void trk__ledger_reap(struct trk_ledger *ledger, struct trk_account *account, bo
 void trk__ledger_place(struct trk_ledger *ledger, int64_t elapsed_ns, unsigned cores)
 {
     uint64_t total = ledger->total[TRK_USAGE_CPU_NS];
+    if (ledger->floor_cpu_ns > total)
+        total = ledger->floor_cpu_ns;
     if (total > ledger->considered_cpu_ns && elapsed_ns > 0) {
         uint64_t most = (uint64_t)elapsed_ns * cores;
         uint64_t growth = total - ledger->considered_cpu_ns;

@@ -27,6 +27,10 @@ struct trk_ledger {
     /* What rows may show: the total as far as it can be placed in time. */
     uint64_t placed_cpu_ns, placed_user_ns, placed_system_ns;
     uint64_t considered_cpu_ns; /* the part of total that placing has dealt with */
+
+    /* What a counter of the whole tree says: never more than the truth, and more than the total while somebody lives
+     * or has died whom the books do not know yet. Rows have it at once. */
+    uint64_t floor_cpu_ns;
 };
 
 /* A first look at a process that was there before the job: only what comes after counts. */

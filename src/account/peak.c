@@ -16,26 +16,29 @@ void trk__peak_process(struct trk_peak *peak, const struct trk_peak_process *pro
     uint64_t mark =
         process->mark_bytes > process->rss_bytes ? process->mark_bytes : process->rss_bytes;
     peak->marks_bytes += mark;
+    peak->excess_bytes += mark - process->rss_bytes;
     raise(&peak->low_bytes, less(mark, process->shared_bytes));
     if (process->rose)
         raise(&peak->rise_bytes, mark - process->rss_bytes);
 }
 
-void trk__peak_interval(struct trk_peak *peak, uint64_t sampled_bytes, uint32_t unseen)
+void trk__peak_interval(struct trk_peak *peak, const struct trk_peak_sample *sample,
+                        uint32_t unseen)
 {
     uint32_t place = unseen < TRK_PEAK_UNSEEN_MAX ? unseen : TRK_PEAK_UNSEEN_MAX;
+    uint64_t allowed = sample->high_bytes + peak->excess_bytes;
     if (unseen > peak->most_unseen)
         peak->most_unseen = unseen;
-    raise(&peak->known_bytes[place], peak->marks_bytes);
+    raise(&peak->known_bytes[place], allowed < peak->marks_bytes ? allowed : peak->marks_bytes);
     peak->has[place] = true;
-    raise(&peak->low_bytes, sampled_bytes);
+    raise(&peak->low_bytes, sample->low_bytes);
     /* Where the sum is a PSS, a mark may exceed it by shared pages alone: the rise is what counts. */
-    uint64_t value = sampled_bytes + peak->rise_bytes;
+    uint64_t value = sample->bytes + peak->rise_bytes;
     if (value > peak->value_bytes) {
         peak->value_bytes = value;
-        peak->by_mark = peak->rise_bytes > 0;
+        peak->value_by = peak->rise_bytes > 0 ? TRK_PEAK_BY_MARK : TRK_PEAK_BY_SAMPLE;
     }
-    peak->marks_bytes = peak->rise_bytes = 0;
+    peak->marks_bytes = peak->excess_bytes = peak->rise_bytes = 0;
 }
 
 void trk__peak_ended(struct trk_peak *peak, uint64_t mark_bytes, uint64_t shared_bytes)
@@ -44,7 +47,7 @@ void trk__peak_ended(struct trk_peak *peak, uint64_t mark_bytes, uint64_t shared
     raise(&peak->low_bytes, alone);
     if (alone > peak->value_bytes) {
         peak->value_bytes = alone;
-        peak->by_mark = true;
+        peak->value_by = TRK_PEAK_BY_RECORD;
     }
 }
 

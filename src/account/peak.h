@@ -3,7 +3,8 @@
  * A sample knows the sum over the processes at one instant. A process's high-water mark knows its own largest
  * resident size at any instant, but not what the others held then. So the truth lies in a bracket:
  *   low   the largest sampled sum, or the largest single process without the pages it shares;
- *   high  over each interval, the sum of the marks of all that lived in it;
+ *   high  over each interval, the sum of the marks of all that lived in it, or what the sample allows and all
+ *         marks above it, whichever is less;
  *   value the sampled sum with the one process that rose highest since at its mark. */
 #ifndef TRK_ACCOUNT_PEAK_H
 #define TRK_ACCOUNT_PEAK_H
@@ -13,10 +14,18 @@
 
 enum { TRK_PEAK_UNSEEN_MAX = 32 };
 
+/* Whom the value comes from. */
+enum trk_peak_teller { TRK_PEAK_BY_SAMPLE, TRK_PEAK_BY_MARK, TRK_PEAK_BY_RECORD };
+
+/* What a sample says of the job's sum. */
+struct trk_peak_sample {
+    uint64_t bytes, low_bytes, high_bytes;
+};
+
 struct trk_peak {
     uint64_t low_bytes;
     uint64_t value_bytes;
-    bool by_mark; /* value comes from a mark and not from a sample alone */
+    enum trk_peak_teller value_by;
     /* Largest sum of known marks over the intervals in which i processes lived whose marks are not known;
      * the last place stands for more. */
     uint64_t known_bytes[TRK_PEAK_UNSEEN_MAX + 1];
@@ -24,8 +33,9 @@ struct trk_peak {
     uint32_t most_unseen;
 
     /* Of the interval that is being added. */
-    uint64_t marks_bytes;
-    uint64_t rise_bytes;
+    uint64_t marks_bytes;  /* sum of the marks */
+    uint64_t excess_bytes; /* sum of what they are above the sample */
+    uint64_t rise_bytes;   /* the largest excess that is new */
 };
 
 struct trk_peak_process {
@@ -37,9 +47,10 @@ struct trk_peak_process {
 
 /* An interval: every process that is alive at its end, then the sum and how many lived in it unseen. */
 void trk__peak_process(struct trk_peak *peak, const struct trk_peak_process *process);
-void trk__peak_interval(struct trk_peak *peak, uint64_t sampled_bytes, uint32_t unseen);
+void trk__peak_interval(struct trk_peak *peak, const struct trk_peak_sample *sample,
+                        uint32_t unseen);
 
-/* A process has ended with this mark. */
+/* The kernel's record says that a process has ended with this mark. */
 void trk__peak_ended(struct trk_peak *peak, uint64_t mark_bytes, uint64_t shared_bytes);
 
 /* `largest_bytes`: the largest mark of any process that ended; 0: not known, and then there is no upper bound

@@ -24,6 +24,8 @@ struct trk_proc {
     uint64_t pss_bytes;          /* of the last true read of its memory */
     uint64_t pss_resident_bytes; /* its resident size at that read */
     int64_t pss_read_ns;         /* 0: never read */
+    uint64_t mark_bytes;         /* largest resident size ever; 0: never read */
+    uint64_t mark_faults;        /* its faults when that was read */
 };
 
 struct trk_proc_tree {

@@ -75,8 +75,16 @@ static struct trk_proc *living_ancestor(const struct trk_proc_tree *tree,
     return ancestor;
 }
 
+static void tell_end(const struct trk_job *job, pid_t pid, const struct trk_proc *proc,
+                     const int *status)
+{
+    if (job->observer.on_end)
+        job->observer.on_end(job->observer.state, pid, proc, status);
+}
+
 static void credit_vanished(struct trk_job *job, struct trk_proc *proc)
 {
+    tell_end(job, proc->pid, proc, NULL);
     struct trk_proc *ancestor = living_ancestor(&job->tree, proc);
     if (!ancestor || !trk__account_absorb(&ancestor->account, &proc->account))
         job->ledger.lost_children++;
@@ -252,6 +260,7 @@ void trk__job_reap(struct trk_job *job, pid_t pid, bool looked)
         return;
     trk__ledger_reap(&job->ledger, proc ? &proc->account : NULL, proc && proc->io_known, &usage);
     note_single_peak(job, proc, &usage);
+    tell_end(job, pid, proc, &status);
     if (pid == job->tree.root_pid)
         note_root_end(job, status);
     if (!proc) {

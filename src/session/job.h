@@ -6,7 +6,15 @@
 #include "metric/sample.h"
 #include "session/job_memory.h"
 
+/* Hears of every process that has ended. */
+struct trk_job_observer {
+    /* `proc`: NULL for one that no look ever caught; `status`: as wait4 gave it, NULL where another reaped it. */
+    void (*on_end)(void *state, pid_t pid, const struct trk_proc *proc, const int *status);
+    void *state;
+};
+
 struct trk_job {
+    struct trk_job_observer observer;
     struct trk_proc_tree tree;
     struct trk_ledger ledger;
     struct trk_job_memory memory;

@@ -17,7 +17,7 @@
 /* Looks before the first row at 2, 4, 8... ms, so that a job shorter than the interval is seen alive. */
 static const int64_t PEEK_FIRST_NS = 2000000;
 
-enum source { FROM_TIMER, FROM_SIGNALS, FROM_ROOT };
+enum source { FROM_TIMER, FROM_SIGNALS, FROM_ROOT, FROM_TRUTH };
 
 static int watch(struct trk_session *session, int fd, enum source source)
 {
@@ -80,6 +80,12 @@ int trk__loop_open(struct trk_session *session, struct trk_error *error)
     if (code < 0)
         return trk__error_set(error, code, "cannot wait for events: %s", strerror(-code));
     return 0;
+}
+
+void trk__loop_watch_truth(struct trk_session *session, int fd)
+{
+    if (fd >= 0)
+        watch(session, fd, FROM_TRUTH); /* without it they are asked at each look */
 }
 
 void trk__loop_close(struct trk_session *session)
@@ -196,6 +202,9 @@ static int handle(struct trk_session *session, enum source source, struct trk_ev
         return on_signal(session, event, error);
     case FROM_ROOT:
         return on_root(session, event, error);
+    case FROM_TRUTH:
+        trk__truth_drain(&session->truth);
+        return 0;
     }
     return 0;
 }

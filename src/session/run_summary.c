@@ -27,38 +27,79 @@ static struct trk_total total(bool valid, double value, const char *source)
     return (struct trk_total){.valid = valid, .value = valid ? value : NAN, .source = source};
 }
 
-static void summarise_cpu(const struct trk_job *job, struct trk_summary *summary)
+static void summarise_cpu(const struct trk_session *session, struct trk_summary *summary)
 {
+    const struct trk_job *job = &session->job;
     const struct trk_ledger *ledger = &job->ledger;
-    /* wait4 sees what was reaped; who still runs, or was reaped by nobody, is known from looks alone. */
-    bool looks_count = summary->left_running || ledger->lost_children;
-    const char *source = !job->root_reaped ? "sampled" : looks_count ? "wait4+sampled" : "wait4";
+    struct trk_cpu_verdict verdict = trk__truth_cpu(&session->truth, summary->left_running);
     bool valid = job->has_root && (job->root_reaped || job->visible);
-    double cpu = (double)ledger->total[TRK_USAGE_CPU_NS] * 1e-9;
+    double cpu = (double)verdict.cpu_ns * 1e-9;
     double user = (double)ledger->total[TRK_USAGE_USER_NS];
     double system = (double)ledger->total[TRK_USAGE_SYSTEM_NS];
+    if (verdict.by_cgroup && session->truth.cgroup.user_ns + session->truth.cgroup.system_ns) {
+        user = (double)session->truth.cgroup.user_ns;
+        system = (double)session->truth.cgroup.system_ns;
+    }
     double share = user + system > 0 ? system / (user + system) : 0;
-    summary->cpu_seconds = total(valid, cpu, source);
-    summary->cpu_user_seconds = total(valid, cpu * (1 - share), source);
-    summary->cpu_system_seconds = total(valid, cpu * share, source);
+    summary->cpu_seconds = total(valid, cpu, verdict.source);
+    summary->cpu_user_seconds = total(valid, cpu * (1 - share), verdict.source);
+    summary->cpu_system_seconds = total(valid, cpu * share, verdict.source);
     summary->cpu_sampled_seconds =
         job->has_root && job->visible ? (double)ledger->placed_cpu_ns * 1e-9 : NAN;
-    summary->cpu_is_lower_bound = ledger->lost_children > 0;
+    summary->cpu_is_lower_bound = verdict.is_lower_bound;
 }
 
-static void summarise_memory(const struct trk_job *job, struct trk_summary *summary)
+/* The largest resident size of all that have ended; 0 where somebody may have ended untold. */
+static uint64_t largest_of_ended(const struct trk_session *session)
 {
+    const struct trk_job *job = &session->job;
+    const struct trk_truth *truth = &session->truth;
+    bool told_by_wait =
+        job->root_reaped && !job->ledger.lost_children && !truth->ignores_sigchld;
+    uint64_t largest = told_by_wait ? job->ledger.largest_rss_bytes : 0;
+    if (truth->taskstats_whole && truth->record_largest_bytes > largest)
+        largest = truth->record_largest_bytes;
+    return largest;
+}
+
+/* Without one true read nothing is known of what it shared: as much as programs commonly do is taken off. */
+static double low_of_single(const struct trk_job *job)
+{
+    const double shared_usual = 4 << 20;
+    double single = (double)job->single_peak_bytes;
+    return single > shared_usual ? single - shared_usual : 0;
+}
+
+static void summarise_peak(const struct trk_session *session, struct trk_summary *summary)
+{
+    static const char *const names[] = {"sampled", "hwm", "taskstats"};
+    const struct trk_job *job = &session->job;
+    const struct trk_peak *peak = &session->truth.peak;
     double sampled = job->memory_seen_ns ? (double)job->sampled_peak_bytes : NAN;
     double single = job->single_peak_bytes ? (double)job->single_peak_bytes : NAN;
-    bool by_wait = isnan(sampled) || single > sampled;
-    double value = by_wait ? single : sampled;
-    summary->peak_memory_bytes = total(!isnan(value), value, by_wait ? "wait4" : "sampled");
+    double value = peak->value_bytes ? (double)peak->value_bytes : sampled;
+    const char *source = names[peak->value_by];
+    if (isnan(value) || single > value) {
+        value = single;
+        source = "wait4";
+    }
+    double low = fmax((double)peak->low_bytes, low_of_single(job));
+    if (job->memory_seen_ns)
+        low = fmax(low, (double)job->peak_low_bytes);
+    uint64_t high;
+    bool is_alone = job->root_reaped && summary->processes.value == 1;
+    uint64_t largest = is_alone ? job->ledger.largest_rss_bytes : largest_of_ended(session);
+    bool is_bounded = (job->memory_seen_ns || is_alone) && trk__peak_high(peak, largest, &high);
+    summary->peak_memory_bytes = total(!isnan(value), fmax(value, low), source);
     summary->peak_memory_sampled_bytes = sampled;
-    summary->peak_memory_low_bytes = isnan(sampled) ? NAN : (double)job->peak_low_bytes;
-    /* For one process alone the largest resident size ever is a bound; for several nothing here is. */
-    bool alone = job->root_reaped && summary->processes.value == 1;
-    summary->peak_memory_high_bytes =
-        alone ? fmax((double)job->ledger.largest_rss_bytes, value) : NAN;
+    summary->peak_memory_low_bytes = isnan(value) || low <= 0 ? NAN : low;
+    summary->peak_memory_high_bytes = is_bounded ? fmax((double)high, fmax(value, low)) : NAN;
+}
+
+static void summarise_memory(const struct trk_session *session, struct trk_summary *summary)
+{
+    const struct trk_job *job = &session->job;
+    summarise_peak(session, summary);
     summary->memory_estimated_ratio =
         job->memory_ticks_bytes
             ? (double)job->memory_ticks_estimated_bytes / (double)job->memory_ticks_bytes
@@ -67,14 +108,47 @@ static void summarise_memory(const struct trk_job *job, struct trk_summary *summ
     summary->memory_longest_read_seconds = (double)job->memory.longest_read_ns * 1e-9;
 }
 
-static void summarise_bytes(const struct trk_job *job, struct trk_summary *summary)
+/* The books lack who was reaped by nobody, exit records who lives on: the larger is nearer to the truth. */
+static struct trk_total larger_of(bool valid, uint64_t booked, const char *source, uint64_t told)
 {
+    return told > booked ? total(valid, (double)told, "taskstats")
+                         : total(valid, (double)booked, source);
+}
+
+static void summarise_bytes(const struct trk_session *session, struct trk_summary *summary)
+{
+    const struct trk_job *job = &session->job;
+    const struct trk_truth *truth = &session->truth;
     bool complete = job->bytes_final && !job->io_denied && !job->ledger.lost_children;
     const char *source = complete ? "wait4" : "sampled";
     bool valid = job->has_root && (job->io_known || job->root_reaped);
     const uint64_t *used = job->ledger.total;
-    summary->read_bytes = total(valid, (double)used[TRK_USAGE_READ_BYTES], source);
-    summary->write_bytes = total(valid, (double)used[TRK_USAGE_WRITE_BYTES], source);
+    summary->read_bytes =
+        larger_of(valid, used[TRK_USAGE_READ_BYTES], source, truth->exit_read_bytes);
+    summary->write_bytes =
+        larger_of(valid, used[TRK_USAGE_WRITE_BYTES], source, truth->exit_write_bytes);
+}
+
+/* Users of a limit that failed need more than it: half as much again, or a GiB. */
+static double advised_bytes(double limit_bytes)
+{
+    return fmax(limit_bytes * 1.5, limit_bytes + (double)(1 << 30));
+}
+
+static void summarise_victim(const struct trk_session *session, const struct trk_sample *last,
+                             struct trk_summary *summary)
+{
+    const struct trk_moment_process *killed = &session->truth.killed;
+    enum trk_metric limit = trk__sample_has(last, TRK_M_SYS_CG_MEM_LIMIT) ? TRK_M_SYS_CG_MEM_LIMIT
+                                                                          : TRK_M_SYS_MEM_TOTAL;
+    summary->oom_pid = killed->pid;
+    memcpy(summary->oom_command, killed->comm, sizeof summary->oom_command);
+    if (killed->rss_bytes)
+        summary->oom_process_bytes = (double)killed->rss_bytes;
+    if (!trk__sample_has(last, limit))
+        return;
+    summary->oom_limit_bytes = (double)last->raw[limit];
+    summary->oom_advice_bytes = advised_bytes(summary->oom_limit_bytes);
 }
 
 static void summarise_oom(const struct trk_session *session, struct trk_summary *summary)
@@ -84,6 +158,20 @@ static void summarise_oom(const struct trk_session *session, struct trk_summary 
     double kills =
         valid ? (double)(last->raw[TRK_M_SYS_CG_OOM_KILLS] - session->oom_kills_first) : NAN;
     summary->oom_kills = total(valid, kills, "cgroup");
+    summary->oom_process_bytes = summary->oom_limit_bytes = summary->oom_advice_bytes = NAN;
+    if (kills > 0)
+        summarise_victim(session, last, summary);
+}
+
+static struct trk_total count_processes(const struct trk_session *session)
+{
+    const struct trk_job *job = &session->job;
+    uint64_t seen = job->tree.ever + job->unseen_reaped;
+    uint64_t told = session->truth.book.ever;
+    bool valid = job->has_root && job->visible;
+    if (session->truth.events_from_start)
+        return total(valid, (double)(told > seen ? told : seen), "events");
+    return total(valid, (double)seen, job->unseen_reaped ? "wait4+sampled" : "sampled");
 }
 
 /* Not ru_maxrss: that is inherited from whatever started the tracker. */
@@ -114,7 +202,6 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
     const struct trk_job *job = &session->job;
     uint32_t alive = trk__job_alive(job);
     int64_t end_ns = session->finished ? session->end_ns : session->last_tick_ns;
-    uint64_t processes = job->tree.ever + job->unseen_reaped;
     *ret_summary = (struct trk_summary){
         .size = sizeof *ret_summary,
         .ended = session->finished,
@@ -124,13 +211,12 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
         .samples = session->stats.rows,
         .missed_ticks = session->missed_ticks,
         .left_running = job->root_gone ? alive : 0,
-        .processes = total(job->has_root && job->visible, (double)processes,
-                           job->unseen_reaped ? "wait4+sampled" : "sampled"),
+        .processes = count_processes(session),
     };
     summarise_exit(job, ret_summary);
-    summarise_cpu(job, ret_summary);
-    summarise_memory(job, ret_summary);
-    summarise_bytes(job, ret_summary);
+    summarise_cpu(session, ret_summary);
+    summarise_memory(session, ret_summary);
+    summarise_bytes(session, ret_summary);
     summarise_oom(session, ret_summary);
     summarise_overhead(session, ret_summary);
 }

@@ -72,6 +72,8 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     trk__run_stats_init(&session->stats, options->interval_seconds);
     code = trk__context_init(&session->context, options->root_path, error);
     trk__job_init(&session->job, &session->context, options);
+    if (code == 0)
+        code = trk__truth_init(&session->truth, session, options->sources, error);
     if (code == 0 && options->output_path)
         code = trk__writer_open(options->output_path, options->format, options->schema,
                                 options->rows, options->overwrite, &session->writer, error);
@@ -80,7 +82,7 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
         return code;
     }
     session->lists_processes = session->writer && options->rows & TRK_ROWS_SYSTEM;
-    session->options.output_path = session->options.root_path = NULL;
+    session->options.output_path = session->options.root_path = session->options.sources = NULL;
     /* A job that the caller starts next is measured from here on, its exec included. */
     start_clock(session);
     *ret_session = session;
@@ -95,6 +97,7 @@ void trk_session_free(trk_session *session)
     trk__writer_close(session->writer, NULL);
     for (unsigned i = 0; i < session->collector_count; i++)
         session->collector[i].ops->close(session->collector[i].self);
+    trk__truth_done(&session->truth);
     trk__job_done(&session->job);
     trk__sample_done(&session->sample[0]);
     trk__sample_done(&session->sample[1]);
@@ -195,6 +198,8 @@ int trk_session_finish(trk_session *session, struct trk_error *error)
         return 0;
     session->finished = true;
     int code = trk__session_tick(session, error);
+    trk__truth_finish(&session->truth);
+    trk__truth_find_killed(&session->truth);
     session->end_ns = trk__context_monotonic_ns(&session->context);
     struct trk_error close_error;
     int closed = trk__writer_close(session->writer, &close_error);

@@ -7,6 +7,7 @@
 #include "metric/derive.h"
 #include "session/job.h"
 #include "session/run_stats.h"
+#include "session/truth.h"
 #include "write/writer.h"
 
 enum { TRK_COLLECTORS_MAX = 16, TRK_NOTE_SIZE = 160, TRK_NOTES_MAX = 8 };
@@ -16,6 +17,7 @@ struct trk_session {
     int64_t interval_ns;
     struct trk_context context;
     struct trk_job job;
+    struct trk_truth truth;
     struct {
         const struct trk_collector_ops *ops;
         void *self;
@@ -65,5 +67,8 @@ void trk__session_add_note(struct trk_session *session, const char *format, ...)
 /* The loop's descriptors (loop.c). */
 int trk__loop_open(struct trk_session *session, struct trk_error *error);
 void trk__loop_close(struct trk_session *session);
+
+/* Wakes the loop for trk__truth_drain. */
+void trk__loop_watch_truth(struct trk_session *session, int fd);
 
 #endif

@@ -32,9 +32,11 @@ void trk__session_sample(struct trk_session *session)
     trk__sample_clear(sample);
     sample->counters_only = is_too_short_for_gauges(session);
     trk__session_read_collectors(session, sample);
+    trk__truth_before_look(&session->truth);
     if (!session->root_is_zombie || session->lists_processes)
         trk__job_discover(&session->job, forks_of(sample));
     trk__job_look(&session->job);
+    trk__truth_after_look(&session->truth, sample);
 }
 
 void trk__session_peek(struct trk_session *session)
@@ -46,8 +48,10 @@ void trk__session_peek(struct trk_session *session)
     for (unsigned i = 0; i < session->collector_count; i++)
         if (session->collector[i].ops == &trk__sys_cpu_ops)
             session->collector[i].ops->read(session->collector[i].self, scratch);
+    trk__truth_before_look(&session->truth);
     trk__job_discover(&session->job, forks_of(scratch));
     trk__job_look(&session->job);
+    trk__truth_after_look(&session->truth, scratch);
 }
 
 /* A child of ours that has ended, left to be looked at; 0: none. The signal that told of it does not come
@@ -111,6 +115,7 @@ int trk__session_tick(struct trk_session *session, struct trk_error *error)
         reap_root(session);
     struct trk_sample *now = &session->sample[session->current];
     struct trk_sample *before = &session->sample[session->current ^ 1];
+    trk__truth_moment(&session->truth);
     trk__job_fill(&session->job, now);
     stamp(session, now, now_ns);
     trk__derive(before, now, now_ns - session->last_tick_ns, &session->row);

@@ -101,20 +101,26 @@ static struct trk_peak_process process(uint64_t rss, uint64_t shared, uint64_t m
     return (struct trk_peak_process){rss * MIB, shared * MIB, mark * MIB, rose};
 }
 
+static void interval(struct trk_peak *peak, uint64_t sampled_bytes, uint32_t unseen)
+{
+    struct trk_peak_sample sample = {sampled_bytes, sampled_bytes, UINT64_MAX / 2};
+    trk__peak_interval(peak, &sample, unseen);
+}
+
 static void a_spike_between_samples_is_in_a_narrow_bracket(void)
 {
     struct trk_peak peak = {0};
     struct trk_peak_process small = process(2, 1, 2, true), spiked = process(2, 1, 1026, true);
     uint64_t high;
     trk__peak_process(&peak, &small);
-    trk__peak_interval(&peak, 1 * MIB, 0);
+    interval(&peak, 1 * MIB, 0);
     trk__peak_process(&peak, &spiked);
-    trk__peak_interval(&peak, 1 * MIB, 0);
+    interval(&peak, 1 * MIB, 0);
     CHECK(trk__peak_high(&peak, 0, &high));
     CHECK_U64(peak.low_bytes, 1025 * MIB);
     CHECK_U64(peak.value_bytes, 1025 * MIB);
     CHECK_U64(high, 1026 * MIB);
-    CHECK(peak.by_mark);
+    CHECK_U64(peak.value_by, TRK_PEAK_BY_MARK);
 }
 
 static void an_old_mark_does_not_lift_later_samples(void)
@@ -122,9 +128,9 @@ static void an_old_mark_does_not_lift_later_samples(void)
     struct trk_peak peak = {0};
     struct trk_peak_process spiked = process(2, 0, 1000, true), later = process(2, 0, 1000, false);
     trk__peak_process(&peak, &spiked);
-    trk__peak_interval(&peak, 2 * MIB, 0);
+    interval(&peak, 2 * MIB, 0);
     trk__peak_process(&peak, &later);
-    trk__peak_interval(&peak, 500 * MIB, 0); /* others have grown */
+    interval(&peak, 500 * MIB, 0); /* others have grown */
     CHECK_U64(peak.value_bytes, 1000 * MIB);
 }
 
@@ -135,11 +141,24 @@ static void spikes_that_may_overlap_are_allowed_for(void)
     uint64_t high;
     trk__peak_process(&peak, &one);
     trk__peak_process(&peak, &two);
-    trk__peak_interval(&peak, 4 * MIB, 0);
+    interval(&peak, 4 * MIB, 0);
     CHECK(trk__peak_high(&peak, 0, &high));
     CHECK_U64(high, 700 * MIB);
     CHECK_U64(peak.low_bytes, 400 * MIB);
     CHECK(peak.value_bytes >= peak.low_bytes && peak.value_bytes <= high);
+}
+
+static void copies_of_one_parent_allow_no_more_than_their_shared_sum(void)
+{
+    struct trk_peak peak = {0};
+    struct trk_peak_process copy = process(500, 0, 500, true);
+    struct trk_peak_sample sample = {501 * MIB, 490 * MIB, 510 * MIB};
+    uint64_t high;
+    for (int i = 0; i < 9; i++)
+        trk__peak_process(&peak, &copy);
+    trk__peak_interval(&peak, &sample, 0);
+    CHECK(trk__peak_high(&peak, 0, &high));
+    CHECK_U64(high, 510 * MIB);
 }
 
 static void who_lived_unseen_is_as_large_as_the_largest_that_ended(void)
@@ -148,7 +167,7 @@ static void who_lived_unseen_is_as_large_as_the_largest_that_ended(void)
     struct trk_peak_process parent = process(10, 0, 10, false);
     uint64_t high;
     trk__peak_process(&peak, &parent);
-    trk__peak_interval(&peak, 10 * MIB, 2);
+    interval(&peak, 10 * MIB, 2);
     CHECK(!trk__peak_high(&peak, 0, &high)); /* nobody told: no bound */
     CHECK(trk__peak_high(&peak, 100 * MIB, &high));
     CHECK_U64(high, 210 * MIB);
@@ -205,6 +224,7 @@ int main(void)
     RUN(a_spike_between_samples_is_in_a_narrow_bracket);
     RUN(an_old_mark_does_not_lift_later_samples);
     RUN(spikes_that_may_overlap_are_allowed_for);
+    RUN(copies_of_one_parent_allow_no_more_than_their_shared_sum);
     RUN(who_lived_unseen_is_as_large_as_the_largest_that_ended);
     RUN(the_books_win_where_they_are_as_good);
     RUN(what_nobody_waited_for_is_found_by_counters);

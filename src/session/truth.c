@@ -1,0 +1,518 @@
+#include "session/truth.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "collect/cgroup_place.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum {
+    LIVES_KEPT_LISTED = 10000,
+    LIVES_KEPT = 256,
+    PENDING_MAX = 1 << 16,
+    ENDED_MAX = 4096,
+    MOVE_PASSES = 4,
+    EXITS_A_SECOND_MAX = 2000,
+};
+
+/* Moving a process into a cgroup takes milliseconds, during which we see nothing: short jobs do without. */
+static const int64_t MOVE_AFTER_NS = 250000000;
+static const int64_t RATE_WINDOW_NS = 500000000;
+
+static struct trk_job *job_of(const struct trk_truth *truth)
+{
+    return &truth->session->job;
+}
+
+static void *open_self(const struct trk_truth *truth, enum trk_source_id id)
+{
+    return truth->source[id].is_open ? truth->source[id].self : NULL;
+}
+
+/* ---- which sources ---- */
+
+static int parse_sources(const char *sources, unsigned *ret_wanted, struct trk_error *error)
+{
+    unsigned wanted = 0;
+    for (const char *at = sources; *at;) {
+        size_t len = strcspn(at, ",");
+        bool found = len == strlen("wait4") && strncmp(at, "wait4", len) == 0;
+        for (unsigned i = 0; i < TRK_TRUTH_COUNT && !found; i++) {
+            found = strlen(trk__sources[i]->name) == len &&
+                    strncmp(at, trk__sources[i]->name, len) == 0;
+            wanted |= found ? 1u << i : 0;
+        }
+        if (!found)
+            return trk__error_set(error, -EINVAL,
+                                  "'%.*s' is no source; there are wait4, events, taskstats, "
+                                  "cgroup, perf and hwm",
+                                  (int)len, at);
+        at += len + (at[len] == ',');
+    }
+    *ret_wanted = wanted;
+    return 0;
+}
+
+static void open_source(struct trk_truth *truth, enum trk_source_id id,
+                        const struct trk_source_setup *setup)
+{
+    char why[TRK_WHY_SIZE];
+    struct trk_truth_source *source = &truth->source[id];
+    if (source->is_tried || !(truth->wanted & 1u << id))
+        return;
+    source->is_tried = true;
+    source->is_open = trk__sources[id]->open(setup, &source->self, why) == 0;
+}
+
+static void close_source(struct trk_truth *truth, enum trk_source_id id)
+{
+    struct trk_truth_source *source = &truth->source[id];
+    if (source->is_open)
+        trk__sources[id]->close(source->self);
+    source->is_open = false;
+}
+
+static void on_process_end(void *state, pid_t pid, const struct trk_proc *proc, const int *status);
+
+int trk__truth_init(struct trk_truth *truth, struct trk_session *session, const char *sources,
+                    struct trk_error *error)
+{
+    const struct trk_options *options = &session->options;
+    *truth = (struct trk_truth){.session = session, .wanted = (1u << TRK_TRUTH_COUNT) - 1};
+    trk__book_init(&truth->book, options->list_processes ? LIVES_KEPT_LISTED : LIVES_KEPT);
+    int code = sources ? parse_sources(sources, &truth->wanted, error) : 0;
+    if (code < 0)
+        return code;
+    if (!session->context.is_machine)
+        truth->wanted = 0;
+    if (!options->children) /* the others are of whole trees */
+        truth->wanted &= 1u << TRK_TRUTH_HWM;
+    session->job.observer = (struct trk_job_observer){on_process_end, truth};
+    struct trk_source_setup setup = {.context = &session->context, .cgroup_fd = -1};
+    if (options->reap_children)
+        open_source(truth, TRK_TRUTH_PERF, &setup);
+    return 0;
+}
+
+void trk__truth_done(struct trk_truth *truth)
+{
+    for (unsigned i = 0; i < TRK_TRUTH_COUNT; i++)
+        close_source(truth, i);
+    trk__book_done(&truth->book);
+    free(truth->pending);
+}
+
+/* ---- births and deaths ---- */
+
+static double start_time_of(const struct trk_truth *truth, const struct trk_proc *proc)
+{
+    const struct trk_context *context = &truth->session->context;
+    struct timespec boot;
+    if (clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
+        return 0;
+    double since_boot = (double)boot.tv_sec + (double)boot.tv_nsec * 1e-9;
+    double ago = since_boot - (double)proc->stat.start_ticks / (double)context->ticks_per_second;
+    return (double)trk__context_realtime_ns(context) * 1e-9 - ago;
+}
+
+/* What a look knows of a process. I/O of children that it waited for is in its own figure, and can't be told apart
+ * where there were any. */
+static void tell_from_look(const struct trk_truth *truth, const struct trk_proc *proc,
+                           struct trk_life *life)
+{
+    const struct trk_usage *seen = &proc->account.seen;
+    memcpy(life->comm, proc->stat.comm, sizeof life->comm);
+    if (!life->ppid)
+        life->ppid = proc->stat.ppid;
+    life->start_time = start_time_of(truth, proc);
+    life->has_cpu = true;
+    if (seen->own[TRK_USAGE_CPU_NS] > life->cpu_ns)
+        life->cpu_ns = seen->own[TRK_USAGE_CPU_NS];
+    if (proc->mark_bytes > life->peak_rss_bytes)
+        life->peak_rss_bytes = proc->mark_bytes;
+    if (!(life->told_by & TRK_LIFE_TASKSTATS) && proc->io_known &&
+        !seen->waited[TRK_USAGE_MINOR_FAULTS]) {
+        life->read_bytes = seen->waited[TRK_USAGE_READ_BYTES];
+        life->write_bytes = seen->waited[TRK_USAGE_WRITE_BYTES];
+        life->has_bytes = true;
+    }
+    life->told_by |= TRK_LIFE_SAMPLED;
+}
+
+static void note_killed(struct trk_truth *truth, pid_t pid, const char *comm, uint64_t rss_bytes)
+{
+    truth->killed = (struct trk_moment_process){.pid = pid, .rss_bytes = rss_bytes};
+    memcpy(truth->killed.comm, comm, sizeof truth->killed.comm);
+}
+
+/* `status`: as wait4 gave it to us; NULL: somebody else has reaped it. `proc`: NULL if no look ever caught it. */
+static void on_process_end(void *state, pid_t pid, const struct trk_proc *proc, const int *status)
+{
+    struct trk_truth *truth = state;
+    struct trk_life *open = trk__book_find(&truth->book, pid);
+    struct trk_life alone = {.pid = pid, .merged = 1};
+    struct trk_life *life = open ? open : &alone;
+    truth->vanished++;
+    if (proc)
+        tell_from_look(truth, proc, life);
+    if (status) {
+        life->status = *status;
+        life->has_status = true;
+        life->told_by |= TRK_LIFE_WAIT4;
+        if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)
+            note_killed(truth, pid, life->comm, life->peak_rss_bytes);
+    }
+    if (open)
+        trk__book_end(&truth->book, open);
+    else
+        trk__book_add(&truth->book, life);
+}
+
+static void on_birth(struct trk_truth *truth, const struct trk_record *record)
+{
+    const struct trk_life *parent = trk__book_find(&truth->book, record->ppid);
+    if (!parent)
+        return;
+    /* Copied: opening may move the table. */
+    struct trk_life like = *parent;
+    struct trk_life *life = trk__book_open(&truth->book, record->pid, record->ppid);
+    if (!life || life->told_by)
+        return;
+    memcpy(life->comm, like.comm, sizeof life->comm);
+    life->start_time = (double)trk__context_realtime_ns(&truth->session->context) * 1e-9;
+    life->told_by = TRK_LIFE_EVENTS;
+}
+
+static void on_death(struct trk_truth *truth, const struct trk_record *record)
+{
+    truth->rate_exits++;
+    struct trk_life *life = trk__book_find(&truth->book, record->pid);
+    if (!life || life->ended)
+        return;
+    life->status = record->status;
+    life->has_status = true;
+    life->told_by |= TRK_LIFE_EVENTS;
+    trk__book_end(&truth->book, life);
+    if (!WIFSIGNALED(record->status) || WTERMSIG(record->status) != SIGKILL)
+        return;
+    const struct trk_proc *proc = trk__proc_tree_find(&job_of(truth)->tree, record->pid);
+    note_killed(truth, record->pid, proc ? proc->stat.comm : life->comm,
+                proc ? proc->mark_bytes : life->peak_rss_bytes);
+}
+
+static void take_event(void *state, const struct trk_record *record)
+{
+    if (record->kind == TRK_RECORD_FORK)
+        on_birth(state, record);
+    else if (record->kind == TRK_RECORD_EXIT)
+        on_death(state, record);
+}
+
+/* ---- exit records ---- */
+
+static void keep_record(void *state, const struct trk_record *record)
+{
+    struct trk_truth *truth = state;
+    if (truth->pending_count == truth->pending_capacity) {
+        size_t capacity = truth->pending_capacity ? truth->pending_capacity * 2 : 16;
+        struct trk_record *pending =
+            capacity > PENDING_MAX ? NULL
+                                   : realloc(truth->pending, capacity * sizeof *truth->pending);
+        if (!pending) {
+            truth->taskstats_whole = false;
+            return;
+        }
+        truth->pending = pending;
+        truth->pending_capacity = capacity;
+    }
+    truth->pending[truth->pending_count++] = *record;
+}
+
+/* Pages of files and libraries that a program commonly shares: a mark has them, the job's PSS in part. */
+static uint64_t shared_of(const struct trk_truth *truth, pid_t pid)
+{
+    enum { USUAL_BYTES = 4 << 20 };
+    const struct trk_proc *proc = trk__proc_tree_find(&job_of(truth)->tree, pid);
+    uint64_t seen =
+        proc ? proc->statm.shared_pages * truth->session->context.page_bytes : USUAL_BYTES;
+    return seen > USUAL_BYTES ? seen : USUAL_BYTES;
+}
+
+static void apply_record(struct trk_truth *truth, const struct trk_record *record)
+{
+    struct trk_life *life = trk__book_find(&truth->book, record->pid);
+    if (!life)
+        return;
+    if (!(life->told_by & TRK_LIFE_TASKSTATS)) {
+        life->told_by |= TRK_LIFE_TASKSTATS;
+        life->cpu_ns = life->read_bytes = life->write_bytes = 0;
+    }
+    if (record->is_last)
+        memcpy(life->comm, record->comm, sizeof life->comm);
+    life->has_cpu = life->has_bytes = true;
+    life->cpu_ns += record->cpu_ns;
+    life->read_bytes += record->read_bytes;
+    life->write_bytes += record->write_bytes;
+    if (record->peak_rss_bytes > life->peak_rss_bytes)
+        life->peak_rss_bytes = record->peak_rss_bytes;
+    if (record->peak_rss_bytes > truth->record_largest_bytes)
+        truth->record_largest_bytes = record->peak_rss_bytes;
+    truth->exit_read_bytes += record->read_bytes;
+    truth->exit_write_bytes += record->write_bytes;
+    trk__peak_ended(&truth->peak, record->peak_rss_bytes, shared_of(truth, record->pid));
+}
+
+static void apply_records(struct trk_truth *truth)
+{
+    for (size_t i = 0; i < truth->pending_count; i++)
+        apply_record(truth, &truth->pending[i]);
+    truth->pending_count = 0;
+}
+
+/* ---- taking what was told ---- */
+
+static bool is_in_tree(void *state, pid_t pid)
+{
+    const struct trk_truth *truth = state;
+    return trk__proc_tree_find(&job_of(truth)->tree, pid);
+}
+
+static void drop_events(struct trk_truth *truth, const char *reason)
+{
+    close_source(truth, TRK_TRUTH_EVENTS);
+    close_source(truth, TRK_TRUTH_TASKSTATS);
+    truth->events_from_start = truth->taskstats_whole = false;
+    truth->events_dropped = true;
+    trk__session_add_note(truth->session, "process events were given up: %s", reason);
+    for (size_t i = 0; i < truth->book.open_places; i++)
+        if (truth->book.open[i].pid > 0 && !is_in_tree(truth, truth->book.open[i].pid))
+            trk__book_end(&truth->book, &truth->book.open[i]);
+}
+
+/* Each event costs the tracker, and whoever forks, some microseconds. Where a counter gives the total all the
+ * same, a storm is not slowed down for the sake of a list. */
+static void limit_rate(struct trk_truth *truth)
+{
+    int64_t now_ns = trk__context_monotonic_ns(&truth->session->context);
+    int64_t elapsed_ns = now_ns - truth->rate_since_ns;
+    double window = (double)RATE_WINDOW_NS * 1e-9;
+    bool replaceable = truth->source[TRK_TRUTH_PERF].is_open || truth->cgroup_placed;
+    if (replaceable && truth->rate_exits > EXITS_A_SECOND_MAX * window)
+        drop_events(truth, "more than 2000 processes a second ended");
+    if (elapsed_ns < RATE_WINDOW_NS)
+        return;
+    truth->rate_since_ns = now_ns;
+    truth->rate_exits = 0;
+}
+
+void trk__truth_drain(struct trk_truth *truth)
+{
+    void *events = open_self(truth, TRK_TRUTH_EVENTS);
+    void *taskstats = open_self(truth, TRK_TRUTH_TASKSTATS);
+    if (!events)
+        return;
+    /* Records first: then the birth of everybody whose end is told in them is among the events. */
+    if (taskstats && trk__source_taskstats_ops.drain(taskstats, keep_record, truth) < 0)
+        truth->taskstats_whole = false;
+    int code = trk__source_events_ops.drain(events, take_event, truth);
+    apply_records(truth);
+    if (code < 0)
+        drop_events(truth, "the kernel could not keep them all");
+    else
+        limit_rate(truth);
+    if (truth->book.ended_count > ENDED_MAX)
+        trk__book_close_ended(&truth->book, is_in_tree, truth);
+}
+
+/* ---- around a look ---- */
+
+static void watch_source(struct trk_truth *truth, enum trk_source_id id)
+{
+    if (truth->source[id].is_open)
+        trk__loop_watch_truth(truth->session, trk__sources[id]->fd(truth->source[id].self));
+}
+
+void trk__truth_before_look(struct trk_truth *truth)
+{
+    struct trk_job *job = job_of(truth);
+    struct trk_source_setup setup = {
+        .context = &truth->session->context,
+        .cgroup_fd = -1,
+        .running_pid = job->is_child ? 0 : job->tree.root_pid,
+    };
+    if (!job->has_root || !job->visible || job->root_gone || truth->session->root_is_zombie ||
+        truth->source[TRK_TRUTH_EVENTS].is_tried)
+        return;
+    open_source(truth, TRK_TRUTH_HWM, &setup);
+    open_source(truth, TRK_TRUTH_PERF, &setup);
+    truth->source[TRK_TRUTH_EVENTS].is_tried = !(truth->wanted & 1u << TRK_TRUTH_EVENTS);
+    open_source(truth, TRK_TRUTH_EVENTS, &setup);
+    if (!truth->source[TRK_TRUTH_EVENTS].is_open)
+        return; /* exit records alone do not tell whose child a stranger was */
+    open_source(truth, TRK_TRUTH_TASKSTATS, &setup);
+    watch_source(truth, TRK_TRUTH_EVENTS);
+    watch_source(truth, TRK_TRUTH_TASKSTATS);
+    truth->events_from_start = true;
+    truth->taskstats_whole = truth->source[TRK_TRUTH_TASKSTATS].is_open;
+    truth->rate_since_ns = trk__context_monotonic_ns(&truth->session->context);
+}
+
+/* Members that a look has found open their lives, so that what is told of them and of their children counts. */
+static void open_lives(struct trk_truth *truth)
+{
+    const struct trk_proc_tree *tree = &job_of(truth)->tree;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct trk_proc *proc = &tree->item[i];
+        if (trk__proc_is_zombie(proc) || trk__book_find(&truth->book, proc->pid))
+            continue;
+        struct trk_life *life = trk__book_open(&truth->book, proc->pid, proc->stat.ppid);
+        if (life)
+            tell_from_look(truth, proc, life);
+    }
+}
+
+static void read_counters(struct trk_truth *truth)
+{
+    void *perf = open_self(truth, TRK_TRUTH_PERF);
+    void *cgroup = truth->cgroup_placed ? open_self(truth, TRK_TRUTH_CGROUP) : NULL;
+    uint64_t floor_ns = 0;
+    if (perf && trk__source_perf_ops.cpu(perf, &truth->perf) == 0) {
+        truth->has_perf = true;
+        floor_ns = truth->perf.cpu_ns;
+    }
+    if (cgroup && trk__source_cgroup_ops.cpu(cgroup, &truth->cgroup) == 0) {
+        truth->has_cgroup = true;
+        uint64_t whole_ns = (uint64_t)((int64_t)truth->cgroup.cpu_ns + truth->cgroup_before_ns);
+        floor_ns = whole_ns > floor_ns ? whole_ns : floor_ns;
+    }
+    job_of(truth)->ledger.floor_cpu_ns = floor_ns;
+}
+
+/* ---- the job's own cgroup ---- */
+
+static void find_own_cgroup(const struct trk_truth *truth, struct trk_cgroup_places *places,
+                            struct trk_source_setup *setup)
+{
+    struct trk_buffer own, scratch;
+    const struct trk_context *context = &truth->session->context;
+    trk__buffer_init(&own, TRK_BUFFER_LIMIT_DEFAULT);
+    trk__buffer_init(&scratch, TRK_BUFFER_LIMIT_DEFAULT);
+    TRK_CLEANUP_FD int fd = openat(context->proc_fd, "self/cgroup", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && trk__file_read_all(fd, TRK_FILE_ONE_RECORD, &own) == 0)
+        trk__cgroup_places_find(context, &own, &scratch, places);
+    const struct trk_cgroup_place *v1 = &places->of[TRK_CGROUP_CPUACCT];
+    const struct trk_cgroup_place *v2 = &places->of[TRK_CGROUP_CPU];
+    if (v1->dir_fd >= 0 && v1->exact) {
+        setup->cgroup_fd = v1->dir_fd;
+    } else if (v2->dir_fd >= 0 && v2->exact && v2->version == TRK_CGROUP_V2) {
+        setup->cgroup_fd = v2->dir_fd;
+        setup->cgroup_is_v2 = true;
+    }
+    trk__buffer_done(&scratch);
+    trk__buffer_done(&own);
+}
+
+/* Parents stand before their children, so what is forked after its parent was moved is born inside; who was born
+ * before is found by the next pass. */
+static bool move_all(struct trk_truth *truth, void *cgroup)
+{
+    struct trk_job *job = job_of(truth);
+    uint64_t ever = 0;
+    for (int pass = 0; pass < MOVE_PASSES && job->tree.ever != ever; pass++) {
+        ever = job->tree.ever;
+        for (uint32_t i = 0; i < job->tree.count; i++) {
+            int code = trk__source_cgroup_ops.adopt(cgroup, job->tree.item[i].pid);
+            if (code < 0 && code != -ESRCH)
+                return false;
+        }
+        trk__job_discover(job, 0);
+    }
+    return true;
+}
+
+static void place_in_cgroup(struct trk_truth *truth)
+{
+    const struct trk_session *session = truth->session;
+    const struct trk_job *job = job_of(truth);
+    int64_t age_ns = job->looked_ns - session->start_ns;
+    if (!job->is_child || job->root_gone || session->root_is_zombie ||
+        truth->source[TRK_TRUTH_CGROUP].is_tried || age_ns < MOVE_AFTER_NS ||
+        session->interval_ns < MOVE_AFTER_NS)
+        return;
+    struct trk_source_setup setup = {.context = &session->context, .cgroup_fd = -1};
+    struct trk_cgroup_places places;
+    trk__cgroup_places_init(&places);
+    find_own_cgroup(truth, &places, &setup);
+    open_source(truth, TRK_TRUTH_CGROUP, &setup);
+    trk__cgroup_places_close(&places);
+    void *cgroup = open_self(truth, TRK_TRUTH_CGROUP);
+    if (!cgroup)
+        return;
+    if (!move_all(truth, cgroup)) {
+        close_source(truth, TRK_TRUTH_CGROUP);
+        return;
+    }
+    /* Both clocks are read here and now: their difference is what was used outside. */
+    struct trk_source_cpu inside;
+    read_counters(truth);
+    uint64_t booked_ns = job->ledger.total[TRK_USAGE_CPU_NS];
+    uint64_t used_ns = truth->perf.cpu_ns > booked_ns ? truth->perf.cpu_ns : booked_ns;
+    truth->cgroup_placed = trk__source_cgroup_ops.cpu(cgroup, &inside) == 0;
+    truth->cgroup_before_ns = (int64_t)used_ns - (int64_t)inside.cpu_ns;
+}
+
+void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sample)
+{
+    const struct trk_job *job = job_of(truth);
+    if (!job->has_root || !job->visible)
+        return;
+    if (truth->source[TRK_TRUTH_EVENTS].is_open) {
+        open_lives(truth);
+        trk__truth_drain(truth);
+    }
+    trk__truth_read_marks(truth, sample);
+    place_in_cgroup(truth);
+    read_counters(truth);
+    trk__book_close_ended(&truth->book, is_in_tree, truth);
+}
+
+void trk__truth_finish(struct trk_truth *truth)
+{
+    trk__truth_drain(truth);
+    read_counters(truth);
+    trk__book_close_ended(&truth->book, NULL, NULL);
+    for (unsigned i = 0; i < TRK_TRUTH_COUNT; i++)
+        close_source(truth, i);
+}
+
+/* A vanished child that its parent did not seem to take over may have been taken over after all. Where a counter
+ * of the whole tree finds no more than the books have, nobody is missing. */
+static bool is_complete(const struct trk_cpu_figures *figures)
+{
+    bool by_cgroup = figures->has_cgroup && figures->cgroup_ns <= figures->booked_ns;
+    bool by_perf = figures->has_perf && figures->perf_ns <= figures->booked_ns;
+    return by_cgroup || by_perf;
+}
+
+struct trk_cpu_verdict trk__truth_cpu(const struct trk_truth *truth, bool has_survivors)
+{
+    const struct trk_job *job = job_of(truth);
+    struct trk_cpu_figures figures = {
+        .booked_ns = job->ledger.total[TRK_USAGE_CPU_NS],
+        .is_reaped = job->root_reaped,
+        .may_lack = truth->ignores_sigchld || job->ledger.lost_children,
+        .has_cgroup = truth->has_cgroup,
+        .cgroup_ns = (uint64_t)((int64_t)truth->cgroup.cpu_ns + truth->cgroup_before_ns),
+        .has_perf = truth->has_perf,
+        .perf_ns = truth->perf.cpu_ns,
+    };
+    figures.needs_looks = has_survivors || (job->ledger.lost_children && !is_complete(&figures));
+    return trk__cpu_reconcile(&figures);
+}

@@ -1,0 +1,91 @@
+/* What is known of the job beyond the looks: its sources of exact totals, the lives of its processes and its
+ * memory between samples. */
+#ifndef TRK_SESSION_TRUTH_H
+#define TRK_SESSION_TRUTH_H
+
+#include "account/peak.h"
+#include "account/process_book.h"
+#include "account/reconcile.h"
+#include "account/source.h"
+#include "metric/sample.h"
+#include "session/job.h"
+
+enum { TRK_MOMENTS = 32, TRK_MOMENT_LARGEST = 3 };
+
+/* What the job held at one instant of its last half minute: told when it was killed for want of memory. */
+struct trk_moment {
+    int64_t at_ns;
+    uint64_t job_bytes;
+    unsigned count;
+    struct trk_moment_process {
+        pid_t pid;
+        char comm[TRK_COMM_SIZE];
+        uint64_t rss_bytes;
+    } largest[TRK_MOMENT_LARGEST];
+};
+
+struct trk_truth {
+    struct trk_session *session;
+    unsigned wanted; /* bits of trk_source_id */
+    struct trk_truth_source {
+        void *self;
+        bool is_open, is_tried;
+    } source[TRK_TRUTH_COUNT];
+
+    struct trk_process_book book;
+    bool events_from_start; /* every birth since the job's first moments was told */
+    bool events_dropped;
+    int64_t rate_since_ns; /* exits of the machine are counted from here on */
+    uint32_t rate_exits;
+
+    /* Exit records wait for the births that were told at the same time. */
+    struct trk_record *pending;
+    size_t pending_count, pending_capacity;
+    bool taskstats_whole; /* since the first moments, and none lost */
+    uint64_t exit_read_bytes, exit_write_bytes;
+    uint64_t record_largest_bytes; /* largest mark of all records */
+
+    struct trk_source_cpu perf, cgroup; /* last read */
+    bool has_perf, has_cgroup;
+    bool cgroup_placed;
+    int64_t cgroup_before_ns; /* what the job had used when it was moved in */
+    bool ignores_sigchld;     /* somebody in the job does */
+
+    struct trk_peak peak;
+    uint64_t forks_before, ever_before, vanished;
+    uint32_t next_mark;
+
+    struct trk_moment moment[TRK_MOMENTS];
+    unsigned moment_count, moment_next;
+    struct trk_moment_process killed; /* the last that died of SIGKILL; pid 0: none */
+};
+
+/* Before the job is started: `sources` as in struct trk_options. */
+int trk__truth_init(struct trk_truth *truth, struct trk_session *session, const char *sources,
+                    struct trk_error *error);
+void trk__truth_done(struct trk_truth *truth);
+
+/* Around each look at the job. `sample` has the count of forks; it may be NULL. */
+void trk__truth_before_look(struct trk_truth *truth);
+void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sample);
+
+/* A row is due: remembers the moment. */
+void trk__truth_moment(struct trk_truth *truth);
+
+/* Takes what the sources have to tell. */
+void trk__truth_drain(struct trk_truth *truth);
+
+/* The last word of every source; they are closed. */
+void trk__truth_finish(struct trk_truth *truth);
+
+/* CPU time of the job from all that is known. */
+struct trk_cpu_verdict trk__truth_cpu(const struct trk_truth *truth, bool has_survivors);
+
+/* truth_memory.c */
+void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sample);
+const struct trk_moment *trk__truth_moment_at(const struct trk_truth *truth, unsigned age);
+
+/* Fills in who was killed, where only the memory of the last moments can tell. */
+void trk__truth_find_killed(struct trk_truth *truth);
+
+#endif
