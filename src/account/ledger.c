@@ -4,6 +4,9 @@
 
 enum { RUSAGE_BLOCK_BYTES = 512, KIB = 1024 };
 
+/* A processor that others want as well is given back within a few of the scheduler's slices. */
+static const uint64_t LOOK_DELAY_NS = 20000000;
+
 static uint64_t less(uint64_t value, uint64_t part)
 {
     return value > part ? value - part : 0;
@@ -127,9 +130,11 @@ void trk__ledger_place(struct trk_ledger *ledger, int64_t elapsed_ns, unsigned c
         total = ledger->floor_cpu_ns;
     if (total > ledger->considered_cpu_ns && elapsed_ns > 0) {
         uint64_t most = (uint64_t)elapsed_ns * cores;
-        uint64_t growth = total - ledger->considered_cpu_ns;
-        ledger->placed_cpu_ns += smaller(growth, most);
-        ledger->considered_cpu_ns = total;
+        uint64_t placed = smaller(total - ledger->considered_cpu_ns, most);
+        ledger->placed_cpu_ns += placed;
+        /* A look that was held up on its way reads some figures late: so much belongs to the next row. */
+        uint64_t rest = total - ledger->considered_cpu_ns - placed;
+        ledger->considered_cpu_ns = total - smaller(rest, LOOK_DELAY_NS * cores);
     }
     /* The split follows the kernel's own: in proportion of the ticks, neither part going back. */
     double user = (double)ledger->total[TRK_USAGE_USER_NS];

@@ -107,9 +107,17 @@ static void mark_fresh(struct trk_pid_array *now, const struct trk_pid_array *be
         struct trk_pid *entry = &now->item[i];
         while (old < before->count && before->item[old].pid < entry->pid)
             old++;
-        entry->fresh = old == before->count || before->item[old].pid != entry->pid ||
-                       before->item[old].inode != entry->inode;
+        const struct trk_pid *same = old < before->count ? &before->item[old] : NULL;
+        entry->fresh = !same || same->pid != entry->pid || same->inode != entry->inode;
+        if (!entry->fresh)
+            entry->ppid = same->ppid;
     }
+}
+
+bool trk__proc_list_has(const struct trk_proc_list *list, pid_t pid)
+{
+    const struct trk_pid key = {.pid = pid};
+    return bsearch(&key, list->now.item, list->now.count, sizeof key, by_pid) != NULL;
 }
 
 static uint64_t link_count(const struct trk_proc_list *list)

@@ -13,7 +13,7 @@
  * process. (It may also change under memory pressure; then a known process is looked at once more.) */
 struct trk_pid {
     pid_t pid;
-    pid_t ppid; /* of a fresh one, once somebody has looked; 0 before */
+    pid_t ppid; /* as the last look found it; 0: nobody needs to know, or no look yet */
     bool fresh; /* not in the listing before */
     uint64_t inode;
 };
@@ -39,5 +39,8 @@ void trk__proc_list_done(struct trk_proc_list *list);
 /* Brings the listing up to date. `forks` is the kernel's count of forks since boot, read before this call; 0:
  * not known. Sets *ret_changed when it was listed anew (fresh entries are marked). */
 int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool *ret_changed);
+
+/* Whether the listing has a process of that number. */
+bool trk__proc_list_has(const struct trk_proc_list *list, pid_t pid);
 
 #endif

@@ -171,15 +171,24 @@ static bool is_settled(const struct trk_proc_tree *tree, pid_t pid, struct trk_p
            read_stranger(tree, pid, ret_stat) < 0 || is_known(tree, pid, ret_stat->start_ticks);
 }
 
-/* Whether a pass over the fresh pids should look at this one: the first pass at all, later ones only
- * at those whose parent has become a member. */
+/* A fresh pid is looked at once. A stranger is looked at again when its parent has become a member, or has
+ * gone: a listing is no snapshot, so a child may show before its parent does, and an orphan may have
+ * become ours. */
 static bool is_worth_a_look(const struct trk_proc_tree *tree, const struct trk_pid *entry)
 {
-    return entry->fresh && (!entry->ppid || trk__proc_tree_find(tree, entry->ppid));
+    if (!entry->ppid)
+        return entry->fresh;
+    return trk__proc_tree_find(tree, entry->ppid) || !trk__proc_list_has(&tree->list, entry->ppid);
 }
 
-/* Takes in the fresh pids whose parent is a member. Returns how many, or a negative code. */
-static int take_in_fresh(struct trk_proc_tree *tree)
+static void forget(struct trk_pid *entry)
+{
+    entry->fresh = false;
+    entry->ppid = 0;
+}
+
+/* Takes in the pids whose parent is a member. Returns how many, or a negative code. */
+static int take_in(struct trk_proc_tree *tree)
 {
     int taken = 0;
     for (size_t i = 0; i < tree->list.now.count; i++) {
@@ -188,13 +197,14 @@ static int take_in_fresh(struct trk_proc_tree *tree)
         if (!is_worth_a_look(tree, entry))
             continue;
         if (is_settled(tree, entry->pid, &stat)) {
-            entry->fresh = false;
+            forget(entry);
             continue;
         }
-        entry->ppid = stat.ppid;
-        if (!belongs(tree, &stat))
+        forget(entry);
+        if (!belongs(tree, &stat)) {
+            entry->ppid = stat.ppid;
             continue;
-        entry->fresh = false;
+        }
         int code = add_member(tree, entry->pid, &stat);
         if (code < 0)
             return code;
@@ -243,7 +253,7 @@ int trk__proc_tree_discover(struct trk_proc_tree *tree, uint64_t forks)
     if (first && tree->adopt_orphans && !pids_may_have_started_over(tree, forks))
         pass_over_older(tree);
     do
-        code = take_in_fresh(tree);
+        code = take_in(tree);
     while (code > 0);
     return code;
 }

@@ -62,6 +62,9 @@ static void look_at(struct trk_job *job, struct trk_proc *proc)
     }
     trk__account_observe(&proc->account, &usage);
     note_io(job, proc);
+    /* One that is not ours to reap may stay a zombie for long: it has ended all the same. */
+    if (proc->pid == job->tree.root_pid && !job->is_child && trk__proc_is_zombie(proc))
+        job->root_gone = true;
 }
 
 /* The nearest ancestor that is still there: it has taken over a child that vanished, also when the

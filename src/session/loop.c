@@ -117,25 +117,6 @@ static bool is_over(const struct trk_session *session)
     return !session->options.wait_descendants || !job->visible || trk__job_alive(job) == 0;
 }
 
-static int on_timer(struct trk_session *session, struct trk_event *event, struct trk_error *error)
-{
-    uint64_t expirations;
-    if (read(session->timer_fd, &expirations, sizeof expirations) != sizeof expirations)
-        return 0;
-    if (awaits_peek(
-            session)) { /* also one that comes late: the grid is armed behind the last of them */
-        trk__session_peek(session);
-        session->peeks++;
-        return arm_timer(session);
-    }
-    session->missed_ticks += expirations - 1;
-    if (is_over(session))
-        return end_session(session, event, error);
-    *event = (struct trk_event){.kind = TRK_EVENT_ROW};
-    int code = trk__session_tick(session, error);
-    return code < 0 ? code : 1;
-}
-
 /* Stops and continuations are told by their own kind of wait, so that zombies stay to be looked at. */
 static int take_stops(struct trk_session *session, struct trk_event *event)
 {
@@ -151,11 +132,10 @@ static int take_stops(struct trk_session *session, struct trk_event *event)
     }
 }
 
-static int on_child(struct trk_session *session, struct trk_event *event, struct trk_error *error)
+static void take_ended(struct trk_session *session)
 {
     if (!session->options.reap_children)
-        return 0;
-    int told = take_stops(session, event);
+        return;
     trk__session_take_zombies(session);
     if (session->root_is_zombie && session->options.wait_descendants) {
         trk__job_reap(&session->job, session->job.tree.root_pid, false);
@@ -165,7 +145,34 @@ static int on_child(struct trk_session *session, struct trk_event *event, struct
     /* The last one known may have left others behind, as a daemon's parent does. */
     if (session->job.root_gone && trk__job_alive(&session->job) == 0)
         trk__session_peek(session);
+}
+
+static int on_child(struct trk_session *session, struct trk_event *event, struct trk_error *error)
+{
+    int told = session->options.reap_children ? take_stops(session, event) : 0;
+    take_ended(session);
     return is_over(session) ? end_session(session, event, error) : told;
+}
+
+static int on_timer(struct trk_session *session, struct trk_event *event, struct trk_error *error)
+{
+    uint64_t expirations;
+    if (read(session->timer_fd, &expirations, sizeof expirations) != sizeof expirations)
+        return 0;
+    /* Also one that comes late: the grid is armed behind the last of them. */
+    if (awaits_peek(session)) {
+        trk__session_peek(session);
+        session->peeks++;
+        return arm_timer(session);
+    }
+    session->missed_ticks += expirations - 1;
+    /* The end may be known to the kernel and its signal not yet to us: then this is the closing row. */
+    take_ended(session);
+    if (is_over(session))
+        return end_session(session, event, error);
+    *event = (struct trk_event){.kind = TRK_EVENT_ROW};
+    int code = trk__session_tick(session, error);
+    return code < 0 ? code : 1;
 }
 
 static int on_signal(struct trk_session *session, struct trk_event *event, struct trk_error *error)

@@ -155,6 +155,38 @@ static void orphans_of_the_subreaper_belong_and_the_tracker_never_does(void)
     world_done(&w);
 }
 
+static void a_child_that_was_listed_before_its_parent_is_found_later(void)
+{
+    struct world w;
+    world_init(&w);
+    born(&w, 100, 1, 10);
+    born(&w, 300, 200, 30); /* 200 was born behind the listing's back */
+    trk__proc_tree_set_root(&w.tree, 100);
+    trk__proc_tree_discover(&w.tree, 0);
+    CHECK(!is_member(&w, 300));
+    born(&w, 200, 100, 20);
+    trk__proc_tree_discover(&w.tree, 0);
+    CHECK(is_member(&w, 200) && is_member(&w, 300));
+    world_done(&w);
+}
+
+static void a_stranger_whose_parent_went_may_have_become_ours(void)
+{
+    struct world w;
+    world_init(&w);
+    born(&w, 50, 1, 5);
+    born(&w, 100, 50, 10);
+    born(&w, 300, 200, 30); /* its parent has never been seen */
+    w.tree.adopt_orphans = true;
+    trk__proc_tree_set_root(&w.tree, 100);
+    trk__proc_tree_discover(&w.tree, 0);
+    CHECK(!is_member(&w, 300));
+    born(&w, 300, 50, 30);
+    trk__proc_tree_discover(&w.tree, 0);
+    CHECK(is_member(&w, 300));
+    world_done(&w);
+}
+
 static void a_pid_that_is_used_again_is_another_process(void)
 {
     struct world w;
@@ -285,6 +317,8 @@ int main(void)
     RUN(descendants_are_found_in_any_order_of_pids);
     RUN(a_member_that_is_reparented_stays);
     RUN(orphans_of_the_subreaper_belong_and_the_tracker_never_does);
+    RUN(a_child_that_was_listed_before_its_parent_is_found_later);
+    RUN(a_stranger_whose_parent_went_may_have_become_ours);
     RUN(a_pid_that_is_used_again_is_another_process);
     RUN(a_look_reads_all_three_files);
     RUN(no_descriptors_left_means_opening_each_time);
