@@ -104,6 +104,10 @@ static bool is_found(const char *name, int code, char ret_path[PATH_MAX])
 int cli_spawn_explain(const char *name, int code)
 {
     char path[PATH_MAX];
+    if (code == -EAGAIN) /* no process at all: nothing is wrong with the command */
+        return cli_fail(
+            "cannot start a process: the limit of processes is reached (ulimit -u, or the "
+            "pids limit of a container)");
     if (!is_found(name, code, path)) {
         cli_fail("%s: %s", *name ? name : "''",
                  strchr(name, '/') ? strerror(-code) : "command not found");
