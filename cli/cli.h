@@ -33,6 +33,7 @@ struct cli_options {
 int cli_cmd_run(const struct cli_options *options);
 int cli_cmd_attach(const struct cli_options *options);
 int cli_cmd_system(const struct cli_options *options);
+int cli_cmd_info(const struct cli_options *options);
 
 /* "resource-tracker: " and the message on standard error; returns CLI_EXIT_OWN, so that callers can
  * `return cli_fail(...)`. */

@@ -55,6 +55,7 @@ int cli_cmd_run(const struct cli_options *options)
     struct trk_options session_options = options->session;
     session_options.reap_children = true;
     session_options.signal_fd = signals.fd;
+    session_options.list_processes = options->processes_path != NULL;
     bool output_is_new = output_will_be_new(options);
     trk_session *session;
     struct trk_error error = {0};

@@ -20,6 +20,7 @@ static const struct example examples[] = {
     {CLI_COMMAND_ATTACH, "resource-tracker attach -i 0.1 -o use.jsonl 1234",
      "ten rows a second, in a file"},
     {CLI_COMMAND_SYSTEM, "resource-tracker system", "rows of the whole machine"},
+    {CLI_COMMAND_INFO, "resource-tracker info", "which totals are exact here, and why"},
     {CLI_COMMAND_SYSTEM, "resource-tracker system -i 60 -o machine.sqlite",
      "one row a minute, in a file"},
 };
@@ -135,7 +136,7 @@ static void print_notes(enum cli_command_id command, FILE *out)
         fputs("Exit status: the job's own; 124 after the time limit, 125 for an error of the\n"
               "tracker, 126 for a command that can't be run, 127 for one that is not found.\n",
               out);
-    else
+    else if (command != CLI_COMMAND_INFO)
         fputs("Ctrl-C ends it: the last row is written, and the exit status is 0.\n", out);
 }
 

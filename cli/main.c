@@ -10,6 +10,7 @@ static int (*const commands[CLI_COMMAND_COUNT])(const struct cli_options *) = {
     [CLI_COMMAND_RUN] = cli_cmd_run,
     [CLI_COMMAND_ATTACH] = cli_cmd_attach,
     [CLI_COMMAND_SYSTEM] = cli_cmd_system,
+    [CLI_COMMAND_INFO] = cli_cmd_info,
 };
 
 /* Help that did not arrive (a full disk, a closed pipe's end) is no success. */

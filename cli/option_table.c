@@ -12,9 +12,11 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     [CLI_COMMAND_ATTACH] = {"attach", "PID", "track a process that runs already", TRK_ROWS_PROCESS,
                             "-"},
     [CLI_COMMAND_SYSTEM] = {"system", NULL, "track the machine as a whole", TRK_ROWS_SYSTEM, "-"},
+    [CLI_COMMAND_INFO] = {"info", NULL, "tell what can be measured here, and why not more",
+                          TRK_ROWS_BOTH, NULL},
 };
 
-static const char *const reserved_commands[] = {"report", "recommend", "info",   "runs",
+static const char *const reserved_commands[] = {"report", "recommend", "runs",
                                                 "mark",   "convert",   "catalog"};
 
 static const struct cli_choice rows_choices[] = {

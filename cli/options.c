@@ -217,7 +217,10 @@ static int take_operands(struct cli_invocation *invocation, char **operands,
             return refuse_extra("attach", operands[1], error);
         return parse_pid(operands[0], &options->pid, error);
     case CLI_COMMAND_SYSTEM:
-        return operands[0] ? refuse_extra("system", operands[0], error) : 0;
+    case CLI_COMMAND_INFO:
+        return operands[0]
+                   ? refuse_extra(cli_commands[invocation->command].name, operands[0], error)
+                   : 0;
     default:
         if (!operands[0])
             return cli_error_set(error, -EINVAL,

@@ -9,7 +9,13 @@
 
 /* ---- commands ------------------------------------------------------------------------ */
 
-enum cli_command_id { CLI_COMMAND_RUN, CLI_COMMAND_ATTACH, CLI_COMMAND_SYSTEM, CLI_COMMAND_COUNT };
+enum cli_command_id {
+    CLI_COMMAND_RUN,
+    CLI_COMMAND_ATTACH,
+    CLI_COMMAND_SYSTEM,
+    CLI_COMMAND_INFO,
+    CLI_COMMAND_COUNT
+};
 
 struct cli_command {
     const char *name;     /* also its table in the configuration file */
@@ -53,7 +59,8 @@ enum {
     CLI_FOR_ATTACH = 1 << CLI_COMMAND_ATTACH,
     CLI_FOR_SYSTEM = 1 << CLI_COMMAND_SYSTEM,
     CLI_FOR_JOB = CLI_FOR_RUN | CLI_FOR_ATTACH,
-    CLI_FOR_ALL = CLI_FOR_JOB | CLI_FOR_SYSTEM
+    CLI_FOR_ALL = CLI_FOR_JOB | CLI_FOR_SYSTEM,
+    CLI_FOR_ANY_COMMAND = (1 << CLI_COMMAND_COUNT) - 1
 };
 
 /* Where an option may be given. */

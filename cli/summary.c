@@ -19,6 +19,7 @@ enum {
     BODY_SIZE = 160,
     SURVIVORS_MAX = 6,
     NOTES_MAX = 3,
+    LARGEST_MAX = 10,
 };
 
 /* From this share on a "~" says that the memory is an estimate. */
@@ -335,6 +336,29 @@ static void add_processes(struct page *page)
     add_line(page, "processes", body);
 }
 
+static void add_oom_advice(struct page *page)
+{
+    const struct trk_summary *summary = &page->summary;
+    char held[CLI_HUMAN_SIZE], limit[CLI_HUMAN_SIZE], advice[CLI_HUMAN_SIZE], command[16];
+    char words[BODY_SIZE];
+    int len = 0;
+    memcpy(command, summary->oom_command, sizeof command);
+    cli_text_make_printable(command);
+    if (summary->oom_pid)
+        len = snprintf(words, sizeof words, "%s[%d]%s%s", command, (int)summary->oom_pid,
+                       isnan(summary->oom_process_bytes) ? "" : " held ",
+                       isnan(summary->oom_process_bytes)
+                           ? ""
+                           : cli_human_bytes(summary->oom_process_bytes, held));
+    if (!isnan(summary->oom_limit_bytes))
+        len += snprintf(words + len, sizeof words - (size_t)len,
+                        "%sthe limit is %s; ask for at least %s next time", len ? ", " : "",
+                        cli_human_bytes(summary->oom_limit_bytes, limit),
+                        cli_human_bytes(summary->oom_advice_bytes, advice));
+    if (len)
+        add_wrapped(page, "", words);
+}
+
 static void add_oom_kills(struct page *page)
 {
     const struct trk_total *kills = &page->summary.oom_kills;
@@ -346,6 +370,7 @@ static void add_oom_kills(struct page *page)
     add_label(page, "OOM");
     add_coloured(page, RED, body);
     cli_text_add(&page->text, "\n");
+    add_oom_advice(page);
 }
 
 static void add_survivors(struct page *page)
@@ -457,6 +482,24 @@ static void add_memory_reads(struct page *page)
     add_wrapped(page, "memory", body);
 }
 
+static void add_largest(struct page *page)
+{
+    struct trk_process_info info = {.size = sizeof info};
+    char cpu[CLI_HUMAN_SIZE], rss[CLI_HUMAN_SIZE], body[BODY_SIZE];
+    for (size_t i = 0; i < LARGEST_MAX && trk_session_process(page->session, i, &info) == 0; i++) {
+        cli_text_make_printable(info.command);
+        int len = info.pid ? snprintf(body, sizeof body, "%s[%d]", info.command, (int)info.pid)
+                           : snprintf(body, sizeof body, "%s x %u", info.command, info.count);
+        if (!isnan(info.cpu_seconds))
+            len += snprintf(body + len, sizeof body - (size_t)len, ", %s of CPU",
+                            cli_human_seconds(info.cpu_seconds, cpu));
+        if (!isnan(info.peak_rss_bytes))
+            snprintf(body + len, sizeof body - (size_t)len, ", %s at most",
+                     cli_human_bytes(info.peak_rss_bytes, rss));
+        add_line(page, i ? "" : "largest", body);
+    }
+}
+
 static void add_overhead(struct page *page)
 {
     const struct trk_summary *summary = &page->summary;
@@ -493,8 +536,10 @@ static void fill_page(struct page *page)
     add_rows(page);
     if (page->options->verbose) {
         add_sources(page);
-        if (is_job(page))
+        if (is_job(page)) {
             add_memory_reads(page);
+            add_largest(page);
+        }
         add_overhead(page);
     }
     add_notes(page);

@@ -9,6 +9,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* One of the files that are written when all is over. */
+struct target {
+    const char *option;
+    const char *path; /* NULL: not asked for */
+    int (*write)(const trk_session *session, const struct cli_options *options, int fd,
+                 struct trk_error *error);
+};
+
+enum { TARGETS = 2 };
+
+static int write_summary(const trk_session *session, const struct cli_options *options, int fd,
+                         struct trk_error *error)
+{
+    return trk_session_write_summary(session, options->command, fd, error);
+}
+
+static int write_processes(const trk_session *session, const struct cli_options *options, int fd,
+                           struct trk_error *error)
+{
+    (void)options;
+    return trk_session_write_processes(session, fd, error);
+}
+
+static void list_targets(const struct cli_options *options, struct target ret_targets[TARGETS])
+{
+    ret_targets[0] = (struct target){"--summary", options->summary_path, write_summary};
+    ret_targets[1] = (struct target){"--processes", options->processes_path, write_processes};
+}
+
 static bool is_stdout(const char *path)
 {
     return strcmp(path, "-") == 0;
@@ -24,33 +53,47 @@ static bool folder_of(const char *path, char ret_folder[PATH_MAX])
     return len < PATH_MAX;
 }
 
-static int check_existing(const struct cli_options *options, const struct stat *status)
+static int check_existing(const struct cli_options *options, const struct target *target,
+                          const struct stat *status)
 {
-    const char *path = options->summary_path;
+    const char *path = target->path;
     if (S_ISDIR(status->st_mode))
-        return cli_fail("--summary %s is a directory; name a file in it", path);
+        return cli_fail("%s %s is a directory; name a file in it", target->option, path);
     if (S_ISREG(status->st_mode) && !options->session.overwrite)
-        return cli_fail("--summary %s exists already; --force replaces it", path);
+        return cli_fail("%s %s exists already; --force replaces it", target->option, path);
     if (!S_ISREG(status->st_mode) && access(path, W_OK) < 0)
-        return cli_fail("--summary %s can't be written: %s", path, strerror(errno));
+        return cli_fail("%s %s can't be written: %s", target->option, path, strerror(errno));
+    return 0;
+}
+
+static int check_target(const struct cli_options *options, const struct target *target)
+{
+    const char *path = target->path;
+    if (!path || is_stdout(path))
+        return 0;
+    struct stat status;
+    bool exists = stat(path, &status) == 0;
+    int code = exists ? check_existing(options, target, &status) : 0;
+    if (code || (exists && !S_ISREG(status.st_mode)))
+        return code;
+    char folder[PATH_MAX];
+    if (!*path || !folder_of(path, folder))
+        return cli_fail("%s: '%.64s' is not the name of a file", target->option, path);
+    if (access(folder, W_OK | X_OK) < 0)
+        return cli_fail("%s %s can't be written: %s: %s", target->option, path, folder,
+                        strerror(errno));
     return 0;
 }
 
 int cli_summary_check(const struct cli_options *options)
 {
-    const char *path = options->summary_path;
-    if (!path || is_stdout(path))
-        return 0;
-    struct stat status;
-    bool exists = stat(path, &status) == 0;
-    int code = exists ? check_existing(options, &status) : 0;
-    if (code || (exists && !S_ISREG(status.st_mode)))
-        return code;
-    char folder[PATH_MAX];
-    if (!*path || !folder_of(path, folder))
-        return cli_fail("--summary: '%.64s' is not the name of a file", path);
-    if (access(folder, W_OK | X_OK) < 0)
-        return cli_fail("--summary %s can't be written: %s: %s", path, folder, strerror(errno));
+    struct target targets[TARGETS];
+    list_targets(options, targets);
+    for (int i = 0; i < TARGETS; i++) {
+        int code = check_target(options, &targets[i]);
+        if (code)
+            return code;
+    }
     return 0;
 }
 
@@ -75,10 +118,11 @@ static void apply_umask(int fd)
 }
 
 static int write_then_move(const trk_session *session, const struct cli_options *options,
-                           const char *path, const char *temporary, int fd)
+                           const struct target *target, const char *path, const char *temporary,
+                           int fd)
 {
     struct trk_error error = {0};
-    int code = trk_session_write_summary(session, options->command, fd, &error);
+    int code = target->write(session, options, fd, &error);
     apply_umask(fd);
     if (close(fd) < 0 && code == 0)
         code = -errno;
@@ -86,62 +130,80 @@ static int write_then_move(const trk_session *session, const struct cli_options 
         code = move_into_place(temporary, path, options->session.overwrite);
     if (code < 0) {
         unlink(temporary);
-        cli_fail("--summary %s: %s", path, *error.message ? error.message : strerror(-code));
+        cli_fail("%s %s: %s", target->option, path,
+                 *error.message ? error.message : strerror(-code));
     }
     return code;
 }
 
 /* Readers see the whole summary or none: it gets its name when it is complete. */
-static int save_regular(const trk_session *session, const struct cli_options *options)
+static int save_regular(const trk_session *session, const struct cli_options *options,
+                        const struct target *target)
 {
     /* Through a symbolic link its target is replaced, not the link. */
     char resolved[PATH_MAX];
-    const char *path = realpath(options->summary_path, resolved);
+    const char *path = realpath(target->path, resolved);
     if (!path)
-        path = options->summary_path;
+        path = target->path;
     char temporary[PATH_MAX + 16];
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0) {
         int code = -errno;
-        cli_fail("--summary %s: %s", path, strerror(-code));
+        cli_fail("%s %s: %s", target->option, path, strerror(-code));
         return code;
     }
-    return write_then_move(session, options, path, temporary, fd);
+    return write_then_move(session, options, target, path, temporary, fd);
 }
 
 /* A terminal, a pipe, /dev/fd/3: there is nothing to rename. */
-static int save_stream(const trk_session *session, const struct cli_options *options, int fd)
+static int save_stream(const trk_session *session, const struct cli_options *options,
+                       const struct target *target, int fd)
 {
     struct trk_error error = {0};
-    int code = trk_session_write_summary(session, options->command, fd, &error);
+    int code = target->write(session, options, fd, &error);
     if (code < 0 && code != -EPIPE)
-        cli_fail("--summary %s: %s", options->summary_path, error.message);
+        cli_fail("%s %s: %s", target->option, target->path, error.message);
     return code;
 }
 
-static int save_special(const trk_session *session, const struct cli_options *options)
+static int save_special(const trk_session *session, const struct cli_options *options,
+                        const struct target *target)
 {
-    int fd = open(options->summary_path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(target->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
         int code = -errno;
-        cli_fail("--summary %s: %s", options->summary_path, strerror(-code));
+        cli_fail("%s %s: %s", target->option, target->path, strerror(-code));
         return code;
     }
-    int code = save_stream(session, options, fd);
+    int code = save_stream(session, options, target, fd);
     close(fd);
     return code;
 }
 
-int cli_summary_save(const trk_session *session, const struct cli_options *options)
+static int save_target(const trk_session *session, const struct cli_options *options,
+                       const struct target *target)
 {
-    const char *path = options->summary_path;
+    const char *path = target->path;
     if (!path)
         return 0;
     if (is_stdout(path))
-        return save_stream(session, options, STDOUT_FILENO);
+        return save_stream(session, options, target, STDOUT_FILENO);
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return save_special(session, options);
-    return save_regular(session, options);
+        return save_special(session, options, target);
+    return save_regular(session, options, target);
+}
+
+int cli_summary_save(const trk_session *session, const struct cli_options *options)
+{
+    struct target targets[TARGETS];
+    int first = 0;
+    list_targets(options, targets);
+    for (int i = 0; i < TARGETS; i++) {
+        int code = save_target(session, options, &targets[i]);
+        if (first == 0)
+            first = code;
+    }
+    return first;
 }

@@ -85,6 +85,7 @@ int cli_watch(const struct cli_options *options, pid_t pid)
 
     struct trk_options session_options = options->session;
     session_options.signal_fd = signals.fd;
+    session_options.list_processes = options->processes_path != NULL;
     trk_session *session;
     struct trk_error error = {0};
     if (trk_session_new(&session_options, &session, &error) < 0)

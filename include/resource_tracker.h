@@ -184,9 +184,45 @@ TRK_API int trk_session_trend(const trk_session *session, const char *name, doub
 TRK_API int trk_session_write_summary(const trk_session *session, char *const command[], int fd,
                                       struct trk_error *error);
 
+/* One process of the job over its whole life. NaN, -1 or "": not known. */
+struct trk_process_info {
+    size_t size; /* sizeof(struct trk_process_info), set by the caller */
+    pid_t pid;   /* 0: several small ones of one command, together */
+    pid_t ppid;
+    uint32_t count; /* how many this stands for */
+    char command[16];
+    double start_time; /* seconds since the epoch */
+    int exit_status;   /* as wait4 gives it; -1 when not known or still alive */
+    double cpu_seconds, peak_rss_bytes, read_bytes, write_bytes;
+    const char *source; /* static storage */
+};
+
+/* The index-th process by CPU time, the largest first; complete when the session has ended. -ERANGE past the
+ * end. Of a job with more processes than are kept the smallest are together, by command. */
+TRK_API int trk_session_process(const trk_session *session, size_t index,
+                                struct trk_process_info *ret_info);
+
+/* All of them as CSV in `fd`. */
+TRK_API int trk_session_write_processes(const trk_session *session, int fd,
+                                        struct trk_error *error);
+
 /* Things worth telling the user that are no errors: what could not be measured and why, one line each.
  * Static or session-owned text; NULL past the end. */
 TRK_API const char *trk_session_note(const trk_session *session, size_t index);
+
+/* ---- what this machine allows -------------------------------------------------------- */
+
+/* A source of exact totals. */
+struct trk_source_info {
+    size_t size;       /* sizeof(struct trk_source_info), set by the caller */
+    const char *name;  /* as totals name it; static storage */
+    const char *gives; /* one line */
+    bool available;    /* to this process, here and now */
+    char why[160];     /* why not, for a person; "" where it is available */
+};
+
+/* Tries the index-th source for a job that would be started now. -ERANGE past the end. */
+TRK_API int trk_source_at(size_t index, struct trk_source_info *ret_info);
 
 /* ---- the catalogue ------------------------------------------------------------------- */
 

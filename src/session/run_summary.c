@@ -54,8 +54,7 @@ static uint64_t largest_of_ended(const struct trk_session *session)
 {
     const struct trk_job *job = &session->job;
     const struct trk_truth *truth = &session->truth;
-    bool told_by_wait =
-        job->root_reaped && !job->ledger.lost_children && !truth->ignores_sigchld;
+    bool told_by_wait = job->root_reaped && !job->ledger.lost_children && !truth->ignores_sigchld;
     uint64_t largest = told_by_wait ? job->ledger.largest_rss_bytes : 0;
     if (truth->taskstats_whole && truth->record_largest_bytes > largest)
         largest = truth->record_largest_bytes;

@@ -183,6 +183,8 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     /* What the system did in such a job's life can't be known any more: its counters stay absent, and
      * without rows there is nothing to open at all. */
     bool too_late = has_ended_already(session, root_pid);
+    if (!too_late)
+        trk__truth_start(&session->truth);
     code = too_late && !session->writer ? 0 : open_collectors(session);
     if (code < 0)
         return trk__error_set(error, code, "cannot start measuring: %s", strerror(-code));

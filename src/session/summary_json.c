@@ -157,6 +157,62 @@ static void put_times(struct trk_json *json, const struct trk_summary *summary)
     trk__json_u64(json, summary->missed_ticks);
 }
 
+static void put_moment(struct trk_json *json, const struct trk_session *session,
+                       const struct trk_moment *moment)
+{
+    trk__json_begin_object(json);
+    put_rounded(json, "seconds_before_end", (double)(session->end_ns - moment->at_ns) * 1e-9);
+    put_whole(json, "memory_bytes", (double)moment->job_bytes);
+    trk__json_key(json, "largest");
+    trk__json_begin_array(json);
+    for (unsigned i = 0; i < moment->count; i++) {
+        trk__json_begin_object(json);
+        trk__json_key(json, "pid");
+        trk__json_i64(json, moment->largest[i].pid);
+        trk__json_key(json, "command");
+        trk__json_string(json, moment->largest[i].comm);
+        put_whole(json, "rss_bytes", (double)moment->largest[i].rss_bytes);
+        trk__json_end_object(json);
+    }
+    trk__json_end_array(json);
+    trk__json_end_object(json);
+}
+
+/* Only where somebody was killed for want of memory: whom, at which limit, and the last half minute. */
+static void put_oom(struct trk_json *json, const struct trk_session *session,
+                    const struct trk_summary *summary)
+{
+    const struct trk_moment *moment;
+    const int64_t told_ns = 30 * INT64_C(1000000000);
+    if (!summary->oom_kills.valid || !(summary->oom_kills.value > 0))
+        return;
+    trk__json_key(json, "oom");
+    trk__json_begin_object(json);
+    put_whole(json, "pid", summary->oom_pid ? summary->oom_pid : NAN);
+    trk__json_key(json, "command");
+    trk__json_string(json, summary->oom_pid ? summary->oom_command : NULL);
+    put_whole(json, "held_bytes", summary->oom_process_bytes);
+    put_whole(json, "limit_bytes", summary->oom_limit_bytes);
+    put_whole(json, "advised_bytes", summary->oom_advice_bytes);
+    trk__json_key(json, "last_moments");
+    trk__json_begin_array(json);
+    for (unsigned i = 0; (moment = trk__truth_moment_at(&session->truth, i)); i++)
+        if (session->end_ns - moment->at_ns <= told_ns)
+            put_moment(json, session, moment);
+    trk__json_end_array(json);
+    trk__json_end_object(json);
+}
+
+static void put_notes(struct trk_json *json, const struct trk_session *session)
+{
+    trk__json_key(json, "notes");
+    trk__json_begin_array(json);
+    const char *note;
+    for (size_t i = 0; (note = trk_session_note(session, i)); i++)
+        trk__json_string(json, note);
+    trk__json_end_array(json);
+}
+
 static void put_overhead(struct trk_json *json, const struct trk_summary *summary)
 {
     trk__json_key(json, "overhead");
@@ -181,9 +237,11 @@ int trk_session_write_summary(const trk_session *session, char *const command[],
     put_end(&json, &summary);
     put_times(&json, &summary);
     put_totals(&json, &summary);
+    put_oom(&json, session, &summary);
     put_statistics(&json, "averages", session, false);
     put_statistics(&json, "maxima", session, true);
     put_overhead(&json, &summary);
+    put_notes(&json, session);
     trk__json_end_object(&json);
     trk__buffer_add_char(&text, '\n');
     int code = text.failure;

@@ -1,14 +1,12 @@
 #include "session/truth.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "collect/cgroup_place.h"
 #include "session/session.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -339,29 +337,14 @@ static void watch_source(struct trk_truth *truth, enum trk_source_id id)
         trk__loop_watch_truth(truth->session, trk__sources[id]->fd(truth->source[id].self));
 }
 
-void trk__truth_before_look(struct trk_truth *truth)
+static struct trk_source_setup setup_of(const struct trk_truth *truth)
 {
-    struct trk_job *job = job_of(truth);
-    struct trk_source_setup setup = {
+    const struct trk_job *job = job_of(truth);
+    return (struct trk_source_setup){
         .context = &truth->session->context,
         .cgroup_fd = -1,
         .running_pid = job->is_child ? 0 : job->tree.root_pid,
     };
-    if (!job->has_root || !job->visible || job->root_gone || truth->session->root_is_zombie ||
-        truth->source[TRK_TRUTH_EVENTS].is_tried)
-        return;
-    open_source(truth, TRK_TRUTH_HWM, &setup);
-    open_source(truth, TRK_TRUTH_PERF, &setup);
-    truth->source[TRK_TRUTH_EVENTS].is_tried = !(truth->wanted & 1u << TRK_TRUTH_EVENTS);
-    open_source(truth, TRK_TRUTH_EVENTS, &setup);
-    if (!truth->source[TRK_TRUTH_EVENTS].is_open)
-        return; /* exit records alone do not tell whose child a stranger was */
-    open_source(truth, TRK_TRUTH_TASKSTATS, &setup);
-    watch_source(truth, TRK_TRUTH_EVENTS);
-    watch_source(truth, TRK_TRUTH_TASKSTATS);
-    truth->events_from_start = true;
-    truth->taskstats_whole = truth->source[TRK_TRUTH_TASKSTATS].is_open;
-    truth->rate_since_ns = trk__context_monotonic_ns(&truth->session->context);
 }
 
 /* Members that a look has found open their lives, so that what is told of them and of their children counts. */
@@ -376,6 +359,40 @@ static void open_lives(struct trk_truth *truth)
         if (life)
             tell_from_look(truth, proc, life);
     }
+}
+
+/* While the job loads its program: its first children are then told, and nobody waits for us. */
+void trk__truth_start(struct trk_truth *truth)
+{
+    const struct trk_job *job = job_of(truth);
+    struct trk_source_setup setup = setup_of(truth);
+    if (!job->has_root || !job->visible)
+        return;
+    open_source(truth, TRK_TRUTH_PERF, &setup);
+    open_source(truth, TRK_TRUTH_EVENTS, &setup);
+    if (!truth->source[TRK_TRUTH_EVENTS].is_open)
+        return;
+    truth->events_from_start = true;
+    truth->rate_since_ns = trk__context_monotonic_ns(&truth->session->context);
+    open_lives(truth);
+}
+
+/* The rest is opened at the first look: a job that ends before it needs none of it. */
+void trk__truth_before_look(struct trk_truth *truth)
+{
+    const struct trk_job *job = job_of(truth);
+    struct trk_source_setup setup = setup_of(truth);
+    if (!job->has_root || !job->visible || job->root_gone || truth->session->root_is_zombie ||
+        truth->is_watching)
+        return;
+    truth->is_watching = true;
+    open_source(truth, TRK_TRUTH_HWM, &setup);
+    if (!truth->source[TRK_TRUTH_EVENTS].is_open)
+        return; /* exit records alone do not tell whose child a stranger was */
+    open_source(truth, TRK_TRUTH_TASKSTATS, &setup);
+    truth->taskstats_whole = truth->source[TRK_TRUTH_TASKSTATS].is_open;
+    watch_source(truth, TRK_TRUTH_EVENTS);
+    watch_source(truth, TRK_TRUTH_TASKSTATS);
 }
 
 static void read_counters(struct trk_truth *truth)
@@ -396,28 +413,6 @@ static void read_counters(struct trk_truth *truth)
 }
 
 /* ---- the job's own cgroup ---- */
-
-static void find_own_cgroup(const struct trk_truth *truth, struct trk_cgroup_places *places,
-                            struct trk_source_setup *setup)
-{
-    struct trk_buffer own, scratch;
-    const struct trk_context *context = &truth->session->context;
-    trk__buffer_init(&own, TRK_BUFFER_LIMIT_DEFAULT);
-    trk__buffer_init(&scratch, TRK_BUFFER_LIMIT_DEFAULT);
-    TRK_CLEANUP_FD int fd = openat(context->proc_fd, "self/cgroup", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && trk__file_read_all(fd, TRK_FILE_ONE_RECORD, &own) == 0)
-        trk__cgroup_places_find(context, &own, &scratch, places);
-    const struct trk_cgroup_place *v1 = &places->of[TRK_CGROUP_CPUACCT];
-    const struct trk_cgroup_place *v2 = &places->of[TRK_CGROUP_CPU];
-    if (v1->dir_fd >= 0 && v1->exact) {
-        setup->cgroup_fd = v1->dir_fd;
-    } else if (v2->dir_fd >= 0 && v2->exact && v2->version == TRK_CGROUP_V2) {
-        setup->cgroup_fd = v2->dir_fd;
-        setup->cgroup_is_v2 = true;
-    }
-    trk__buffer_done(&scratch);
-    trk__buffer_done(&own);
-}
 
 /* Parents stand before their children, so what is forked after its parent was moved is born inside; who was born
  * before is found by the next pass. */
@@ -449,7 +444,7 @@ static void place_in_cgroup(struct trk_truth *truth)
     struct trk_source_setup setup = {.context = &session->context, .cgroup_fd = -1};
     struct trk_cgroup_places places;
     trk__cgroup_places_init(&places);
-    find_own_cgroup(truth, &places, &setup);
+    trk__own_cgroup_find(&session->context, &places, &setup);
     open_source(truth, TRK_TRUTH_CGROUP, &setup);
     trk__cgroup_places_close(&places);
     void *cgroup = open_self(truth, TRK_TRUTH_CGROUP);
@@ -483,11 +478,30 @@ void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sam
     trk__book_close_ended(&truth->book, is_in_tree, truth);
 }
 
+static void list_survivors(struct trk_truth *truth)
+{
+    const struct trk_proc_tree *tree = &job_of(truth)->tree;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct trk_proc *proc = &tree->item[i];
+        struct trk_life *open = trk__book_find(&truth->book, proc->pid);
+        struct trk_life alone = {.pid = proc->pid, .merged = 1};
+        if (proc->vanished)
+            continue;
+        tell_from_look(truth, proc, open ? open : &alone);
+        if (open)
+            trk__book_end(&truth->book, open);
+        else
+            trk__book_add(&truth->book, &alone);
+    }
+}
+
 void trk__truth_finish(struct trk_truth *truth)
 {
     trk__truth_drain(truth);
     read_counters(truth);
+    list_survivors(truth);
     trk__book_close_ended(&truth->book, NULL, NULL);
+    trk__book_sort(&truth->book);
     for (unsigned i = 0; i < TRK_TRUTH_COUNT; i++)
         close_source(truth, i);
 }

@@ -7,6 +7,7 @@
 #include "account/process_book.h"
 #include "account/reconcile.h"
 #include "account/source.h"
+#include "collect/cgroup_place.h"
 #include "metric/sample.h"
 #include "session/job.h"
 
@@ -33,6 +34,7 @@ struct trk_truth {
     } source[TRK_TRUTH_COUNT];
 
     struct trk_process_book book;
+    bool is_watching;       /* the first look was taken */
     bool events_from_start; /* every birth since the job's first moments was told */
     bool events_dropped;
     int64_t rate_since_ns; /* exits of the machine are counted from here on */
@@ -65,6 +67,9 @@ int trk__truth_init(struct trk_truth *truth, struct trk_session *session, const 
                     struct trk_error *error);
 void trk__truth_done(struct trk_truth *truth);
 
+/* The job has its root. */
+void trk__truth_start(struct trk_truth *truth);
+
 /* Around each look at the job. `sample` has the count of forks; it may be NULL. */
 void trk__truth_before_look(struct trk_truth *truth);
 void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sample);
@@ -80,6 +85,10 @@ void trk__truth_finish(struct trk_truth *truth);
 
 /* CPU time of the job from all that is known. */
 struct trk_cpu_verdict trk__truth_cpu(const struct trk_truth *truth, bool has_survivors);
+
+/* allowed.c: where a cgroup for the job can be made. `places` keeps the folder open. */
+void trk__own_cgroup_find(const struct trk_context *context, struct trk_cgroup_places *places,
+                          struct trk_source_setup *setup);
 
 /* truth_memory.c */
 void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sample);

@@ -247,7 +247,7 @@ static void test_operands(void)
 
 static void test_reserved_names(void)
 {
-    static const char *const names[] = {"report", "recommend", "info",   "runs",
+    static const char *const names[] = {"report", "recommend", "runs",
                                         "mark",   "convert",   "catalog"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         CHECK(parse(names[i]) == -EINVAL);
