@@ -69,6 +69,8 @@ struct trk_options {
     bool list_processes;         /* keep up to 10,000 processes for trk_session_write_processes */
     const char *sources;         /* of exact totals, joined by commas; NULL: all there are */
     const char *root_path;       /* where proc and sys are found; NULL: "/" */
+    const char *gpus;            /* which GPUs count: indices, uuids or PCI addresses with
+                                    commas between; NULL: all */
 };
 
 /* Sets every field to its default; never fails. */
@@ -184,6 +186,24 @@ TRK_API int trk_session_trend(const trk_session *session, const char *name, doub
 TRK_API int trk_session_write_summary(const trk_session *session, char *const command[], int fd,
                                       struct trk_error *error);
 
+struct trk_gpu_info {
+    size_t size;         /* sizeof(struct trk_gpu_info), set by the caller */
+    char name[96];       /* the product's; "" when not known, as the two below */
+    char uuid[96];       /* the driver's identity of the device or of its instance */
+    char pci[32];        /* "0000:65:00.0" */
+    char vendor[16];     /* "NVIDIA", "AMD", "Intel" */
+    char source[16];     /* "nvml", "nvidia-smi", "sysfs" */
+    double memory_bytes; /* NaN when not known */
+    bool is_instance;    /* a part of a GPU that is split (MIG) */
+    bool is_split;       /* a GPU with such parts: these count, not the whole */
+    bool is_exclusive;   /* nobody else uses it: all that it does is the job's */
+    bool is_lost;        /* fell off the bus */
+};
+
+/* The index-th GPU that is measured, as numbered in schema full. -ERANGE past the end; there is none before
+ * the first row. */
+TRK_API int trk_session_gpu(const trk_session *session, uint32_t index,
+                            struct trk_gpu_info *ret_info);
 /* One process of the job over its whole life. NaN, -1 or "": not known. */
 struct trk_process_info {
     size_t size; /* sizeof(struct trk_process_info), set by the caller */

@@ -17,6 +17,12 @@ static inline void trk__cleanup_fd(const int *fd)
         close(*fd);
 }
 
+static inline void trk__cleanup_dir(DIR **dir)
+{
+    if (*dir)
+        closedir(*dir);
+}
+
 static inline int trk__steal_fd(int *fd)
 {
     int stolen = *fd;
@@ -26,6 +32,7 @@ static inline int trk__steal_fd(int *fd)
 
 #define TRK_CLEANUP_FREE __attribute__((cleanup(trk__cleanup_free)))
 #define TRK_CLEANUP_FD __attribute__((cleanup(trk__cleanup_fd)))
+#define TRK_CLEANUP_DIR __attribute__((cleanup(trk__cleanup_dir)))
 
 #define TRK_STEAL(pointer)                                                                         \
     __extension__({                                                                                \

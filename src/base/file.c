@@ -123,6 +123,15 @@ int trk__kept_file_read_small(struct trk_kept_file *file, char *data, size_t siz
     }
 }
 
+DIR *trk__dir_open_at(int dir_fd, const char *path)
+{
+    TRK_CLEANUP_FD int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (dir)
+        trk__steal_fd(&fd);
+    return dir;
+}
+
 int trk__file_write_all(int fd, const char *data, size_t len)
 {
     while (len) {

@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 
 /* How the kernel makes the text. A ONE_RECORD file (stat, statm, meminfo, pressure...) comes whole from one
@@ -43,6 +44,9 @@ int trk__kept_file_read(struct trk_kept_file *file, struct trk_buffer *buffer);
 /* The same into `data` of `size` bytes, NUL-terminated, with one call: for files known to be small.
  * Returns the length or a negative code. */
 int trk__kept_file_read_small(struct trk_kept_file *file, char *data, size_t size);
+
+/* Opens a folder below another; NULL with errno. */
+DIR *trk__dir_open_at(int dir_fd, const char *path);
 
 /* Writes all of it, through partial writes and interruptions. */
 int trk__file_write_all(int fd, const char *data, size_t len);

@@ -35,7 +35,6 @@ extern const struct trk_collector_ops trk__sys_net_ops;
 extern const struct trk_collector_ops trk__sys_load_ops;
 extern const struct trk_collector_ops trk__sys_pressure_ops;
 extern const struct trk_collector_ops trk__cgroup_ops;
-extern const struct trk_collector_ops trk__gpu_none_ops;
 
 /* Reads through one collector, if the sample wants any of what it has. */
 static inline void trk__collector_read(const struct trk_collector_ops *ops, void *self,

@@ -8,10 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,25 +20,10 @@
 #define P_PIDFD 3
 #endif
 
-/* The only mutable globals of the collectors: children belong to the process, and who reaps them knows a pid
- * and nothing else. */
-static _Atomic pid_t helper_pid;
-enum { HELPER_STARTING = -1 };
+/* Mutable, because children belong to the process. */
 static int stuck_fd = -1; /* of a killed helper that did not end; under the lock */
+static int helper_slot = -1;
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-
-/* While a helper is being started its pid is not known yet but its process can be seen already. Who asks in
- * that millisecond waits for the answer: a wrong one would count the helper as the job's. */
-bool trk__helper_is_ours(pid_t pid)
-{
-    const struct timespec moment = {.tv_nsec = 100000};
-    pid_t helper = atomic_load(&helper_pid);
-    for (unsigned tries = 0; helper == HELPER_STARTING && tries < 200; tries++) {
-        nanosleep(&moment, NULL);
-        helper = atomic_load(&helper_pid);
-    }
-    return pid > 0 && helper == pid;
-}
 
 static int64_t now_ns(void)
 {
@@ -50,80 +32,20 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static int find_in(const char *folders, char *ret_path, size_t size)
-{
-    while (folders && *folders) {
-        size_t len = strcspn(folders, ":");
-        char path[1024];
-        int needed = snprintf(path, sizeof path, "%.*s/zpool", (int)len, folders);
-        if (len && needed > 0 && (size_t)needed < sizeof path && (size_t)needed < size &&
-            access(path, X_OK) == 0) {
-            memcpy(ret_path, path, (size_t)needed + 1);
-            return 0;
-        }
-        folders += len + (folders[len] == ':');
-    }
-    return -ENOENT;
-}
-
 int trk__zpool_find(char *ret_path, size_t size)
 {
-    if (find_in(getenv("PATH"), ret_path, size) == 0)
+    if (trk__helper_find("zpool", getenv("PATH"), ret_path, size) == 0)
         return 0;
-    return find_in("/usr/sbin:/sbin:/usr/local/sbin", ret_path, size);
-}
-
-/* Its own process group: a Ctrl-C at the terminal is not for it. Its signal mask is empty, ours is full. */
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none;
-    sigset_t defaults;
-    sigemptyset(&none);
-    sigfillset(&defaults);
-    posix_spawnattr_setsigmask(attributes, &none);
-    posix_spawnattr_setsigdefault(attributes, &defaults);
-    posix_spawnattr_setpgroup(attributes, 0);
-    return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                    POSIX_SPAWN_SETPGROUP);
-}
-
-static int spawn(const char *program, int output_fd, pid_t *ret_pid)
-{
-    /* posix_spawn's types are older than const; it changes nothing. */
-    static const char *const arguments[] = {
-        "zpool", "list", "-Hp", "-o", "name,size,allocated,free", NULL};
-    static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-                                              NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int code = posix_spawn_file_actions_init(&actions);
-    if (code)
-        return -code;
-    code = posix_spawnattr_init(&attributes);
-    if (!code) {
-        code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (!code)
-            code = posix_spawn_file_actions_adddup2(&actions, output_fd, STDOUT_FILENO);
-        if (!code)
-            code =
-                posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        if (!code)
-            code = set_attributes(&attributes);
-        if (!code)
-            code = posix_spawn(ret_pid, program, &actions, &attributes, (char *const *)arguments,
-                               (char *const *)environment);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return -code;
+    return trk__helper_find("zpool", "/usr/sbin:/sbin:/usr/local/sbin", ret_path, size);
 }
 
 static int start(const char *program, int output_fd, pid_t *ret_pid)
 {
-    atomic_store(&helper_pid, HELPER_STARTING);
-    int code = spawn(program, output_fd, ret_pid);
-    atomic_store(&helper_pid, code < 0 ? 0 : *ret_pid);
-    return code;
+    static const char *const arguments[] = {
+        "zpool", "list", "-Hp", "-o", "name,size,allocated,free", NULL};
+    trk__helper_forget(helper_slot);
+    helper_slot = -1;
+    return trk__helper_start(program, arguments, NULL, output_fd, &helper_slot, ret_pid);
 }
 
 /* Waits for `fd` until the deadline; false when it has passed. */
@@ -168,7 +90,7 @@ static void forget(bool reaped_by_other)
     const struct timespec moment = {.tv_nsec = 50000000};
     if (reaped_by_other)
         nanosleep(&moment, NULL);
-    atomic_store(&helper_pid, 0);
+    trk__helper_forget(helper_slot);
 }
 
 /* Takes the remains of a helper that has ended. By descriptor, because its pid may be another child's by

@@ -77,12 +77,15 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     if (code == 0 && options->output_path)
         code = trk__writer_open(options->output_path, options->format, options->schema,
                                 options->rows, options->overwrite, &session->writer, error);
+    if (code == 0 && options->gpus && !(session->gpus = strdup(options->gpus)))
+        code = trk__error_set(error, -ENOMEM, "out of memory");
     if (code < 0) {
         trk_session_free(session);
         return code;
     }
     session->lists_processes = session->writer && options->rows & TRK_ROWS_SYSTEM;
     session->options.output_path = session->options.root_path = session->options.sources = NULL;
+    session->options.gpus = NULL;
     /* A job that the caller starts next is measured from here on, its exec included. */
     start_clock(session);
     *ret_session = session;
@@ -98,6 +101,8 @@ void trk_session_free(trk_session *session)
     for (unsigned i = 0; i < session->collector_count; i++)
         session->collector[i].ops->close(session->collector[i].self);
     trk__truth_done(&session->truth);
+    trk__gpu_close(session->gpu);
+    free(session->gpus);
     trk__job_done(&session->job);
     trk__sample_done(&session->sample[0]);
     trk__sample_done(&session->sample[1]);
@@ -106,11 +111,10 @@ void trk_session_free(trk_session *session)
     free(session);
 }
 
-/* Process rows need the count of forks and the GPU columns, nothing else of the system. */
+/* Process rows need the count of forks, nothing else of the system. */
 static bool is_needed(const struct trk_session *session, const struct trk_collector_ops *ops)
 {
-    return session->options.rows & TRK_ROWS_SYSTEM || ops == &trk__sys_cpu_ops ||
-           ops == &trk__gpu_none_ops;
+    return session->options.rows & TRK_ROWS_SYSTEM || ops == &trk__sys_cpu_ops;
 }
 
 static int open_collectors(struct trk_session *session)
@@ -126,7 +130,7 @@ static int open_collectors(struct trk_session *session)
         session->collector[session->collector_count].ops = ops;
         session->collector[session->collector_count++].self = self;
     }
-    return 0;
+    return trk__gpu_open(&session->context, session->gpus, &session->gpu);
 }
 
 static int start_job(struct trk_session *session, pid_t root_pid, struct trk_error *error)
@@ -153,8 +157,10 @@ static void take_first_sample(struct trk_session *session, bool too_late)
 {
     struct trk_sample *sample = &session->sample[session->current];
     sample->counters_only = true;
-    if (!too_late)
+    if (!too_late) {
         trk__session_read_collectors(session, sample);
+        trk__session_ask_gpus(session);
+    }
     trk__job_fill_first(&session->job, sample);
     if (trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL))
         session->job.tree.first_forks = sample->raw[TRK_M_SYS_FORKS_TOTAL];
@@ -224,6 +230,13 @@ int trk_session_signal(trk_session *session, int signal)
         kill(tree->root_pid, signal) == 0)
         sent++;
     return sent;
+}
+
+int trk_session_gpu(const trk_session *session, uint32_t index, struct trk_gpu_info *ret_info)
+{
+    if (ret_info->size != sizeof *ret_info)
+        return -EINVAL;
+    return session->gpu ? trk__gpu_info(session->gpu, index, ret_info) : -ERANGE;
 }
 
 const char *trk_session_note(const trk_session *session, size_t index)

@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "collect/collector.h"
+#include "collect/gpu/gpu.h"
 #include "metric/derive.h"
 #include "session/job.h"
 #include "session/run_stats.h"
@@ -23,6 +24,8 @@ struct trk_session {
         void *self;
     } collector[TRK_COLLECTORS_MAX];
     unsigned collector_count;
+    struct trk_gpu *gpu; /* NULL before the start, and for a job that was too short */
+    char *gpus;          /* which of them are wanted; NULL: all */
 
     struct trk_sample sample[2];
     unsigned current; /* index of the newest sample */
@@ -46,6 +49,10 @@ struct trk_session {
 };
 
 void trk__session_read_collectors(struct trk_session *session, struct trk_sample *sample);
+
+/* Starts a look at the GPUs beside the loop, and takes what the last one found (gpu_tick.c). */
+void trk__session_ask_gpus(struct trk_session *session);
+void trk__session_fill_gpus(struct trk_session *session, struct trk_sample *sample);
 
 /* Reads everything once and makes it the newest sample. */
 void trk__session_sample(struct trk_session *session);

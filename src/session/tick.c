@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 static uint64_t forks_of(const struct trk_sample *sample)
@@ -31,12 +32,14 @@ void trk__session_sample(struct trk_session *session)
     struct trk_sample *sample = &session->sample[session->current];
     trk__sample_clear(sample);
     sample->counters_only = is_too_short_for_gauges(session);
+    trk__session_ask_gpus(session);
     trk__session_read_collectors(session, sample);
     trk__truth_before_look(&session->truth);
     if (!session->root_is_zombie || session->lists_processes)
         trk__job_discover(&session->job, forks_of(sample));
     trk__job_look(&session->job);
     trk__truth_after_look(&session->truth, sample);
+    trk__session_fill_gpus(session, sample);
 }
 
 void trk__session_peek(struct trk_session *session)
@@ -52,6 +55,8 @@ void trk__session_peek(struct trk_session *session)
     trk__job_discover(&session->job, forks_of(scratch));
     trk__job_look(&session->job);
     trk__truth_after_look(&session->truth, scratch);
+    trk__session_fill_gpus(session, scratch);
+    trk__session_ask_gpus(session);
 }
 
 /* A child of ours that has ended, left to be looked at; 0: none. The signal that told of it does not come
@@ -137,6 +142,11 @@ void trk__session_add_note(struct trk_session *session, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    vsnprintf(session->note[session->note_count++], TRK_NOTE_SIZE, format, args);
+    char *note = session->note[session->note_count];
+    vsnprintf(note, TRK_NOTE_SIZE, format, args);
     va_end(args);
+    for (unsigned i = 0; i < session->note_count; i++)
+        if (strcmp(session->note[i], note) == 0)
+            return; /* once is enough */
+    session->note_count++;
 }

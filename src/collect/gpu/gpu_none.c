@@ -1,6 +1,5 @@
-/* The backend for machines without a GPU, where use is 0 and known to be. Where there is one that no other
- * backend reads, the figures stay absent. */
-#include "collect/collector.h"
+/* Whether there is a GPU at all, and the backend for one that no other backend can read. */
+#include "collect/gpu/gpu_backend.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -8,34 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-struct gpu_none {
-    const struct trk_context *context;
-    bool has_gpu;
-};
-
-static void cleanup_dir(DIR **dir)
-{
-    if (*dir)
-        closedir(*dir);
-}
-
-static DIR *open_dir_at(int dir_fd, const char *path)
-{
-    int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    DIR *dir = fdopendir(fd);
-    if (!dir)
-        close(fd);
-    return dir;
-}
 
 static bool has_nvidia_driver_gpu(const struct trk_context *context)
 {
-    __attribute__((cleanup(cleanup_dir))) DIR *dir =
-        open_dir_at(context->proc_fd, "driver/nvidia/gpus");
+    TRK_CLEANUP_DIR DIR *dir = trk__dir_open_at(context->proc_fd, "driver/nvidia/gpus");
     const struct dirent *entry;
     while (dir && (entry = readdir(dir)))
         if (entry->d_name[0] != '.')
@@ -43,69 +18,77 @@ static bool has_nvidia_driver_gpu(const struct trk_context *context)
     return false;
 }
 
-/* Vendors whose render nodes compute; the display adapters of virtual machines do not count. */
-static bool vendor_makes_gpus(unsigned long vendor)
+/* A container may have /dev/nvidia3 alone; the control device is in each. */
+static bool has_nvidia_node(const struct trk_context *context)
 {
-    enum { NVIDIA = 0x10de, AMD = 0x1002, INTEL = 0x8086 };
-    return vendor == NVIDIA || vendor == AMD || vendor == INTEL;
+    return faccessat(context->root_fd, "dev/nvidiactl", F_OK, 0) == 0 ||
+           faccessat(context->root_fd, "dev/nvidia0", F_OK, 0) == 0;
 }
 
-static bool has_render_node(const struct trk_context *context)
+/* Vendors whose render nodes compute; the display adapters of virtual machines do not count. */
+static unsigned vendor_of(unsigned long pci_vendor)
 {
-    __attribute__((cleanup(cleanup_dir))) DIR *dir = open_dir_at(context->root_fd, "sys/class/drm");
+    switch (pci_vendor) {
+    case 0x10de:
+        return TRK_GPU_NVIDIA;
+    case 0x1002:
+        return TRK_GPU_AMD;
+    case 0x8086:
+        return TRK_GPU_INTEL;
+    default:
+        return TRK_GPU_NONE;
+    }
+}
+
+static unsigned vendors_of_render_nodes(const struct trk_context *context)
+{
+    TRK_CLEANUP_DIR DIR *dir = trk__dir_open_at(context->root_fd, "sys/class/drm");
     const struct dirent *entry;
+    unsigned vendors = TRK_GPU_NONE;
     while (dir && (entry = readdir(dir))) {
         char path[sizeof entry->d_name + sizeof "/device/vendor"];
         char text[32];
         if (strncmp(entry->d_name, "renderD", 7) != 0)
             continue;
         snprintf(path, sizeof path, "%s/device/vendor", entry->d_name);
-        if (trk__file_read_small_at(dirfd(dir), path, text, sizeof text) > 0 &&
-            vendor_makes_gpus(strtoul(text, NULL, 16)))
-            return true;
+        if (trk__file_read_small_at(dirfd(dir), path, text, sizeof text) > 0)
+            vendors |= vendor_of(strtoul(text, NULL, 16));
     }
-    return false;
+    return vendors;
 }
 
-static bool has_gpu(const struct trk_context *context)
+unsigned trk__gpu_vendors_here(const struct trk_context *context)
 {
-    return faccessat(context->root_fd, "dev/nvidia0", F_OK, 0) == 0 ||
-           has_nvidia_driver_gpu(context) || has_render_node(context);
+    unsigned vendors = vendors_of_render_nodes(context);
+    if (!(vendors & TRK_GPU_NVIDIA) && (has_nvidia_node(context) || has_nvidia_driver_gpu(context)))
+        vendors |= TRK_GPU_NVIDIA;
+    return vendors;
 }
 
-static int gpu_none_open(const struct trk_context *context, void **ret_self)
+static int none_open(const struct trk_context *context, const char *folders, void **ret_self,
+                     char ret_reason[TRK_GPU_REASON_SIZE])
 {
-    struct gpu_none *self = calloc(1, sizeof *self);
-    if (!self)
-        return -ENOMEM;
-    self->context = context;
-    self->has_gpu = has_gpu(context);
-    *ret_self = self;
+    (void)context, (void)folders, (void)ret_reason;
+    *ret_self = NULL;
     return 0;
 }
 
-static void gpu_none_read(void *handle, struct trk_sample *sample)
+static void none_read(void *self, const struct trk_gpu_question *question,
+                      struct trk_gpu_reading *reading)
 {
-    static const enum trk_metric metrics[] = {
-        TRK_M_PROC_GPU_USAGE, TRK_M_PROC_GPU_VRAM, TRK_M_PROC_GPU_UTILIZED,
-        TRK_M_SYS_GPU_USAGE,  TRK_M_SYS_GPU_VRAM,  TRK_M_SYS_GPU_UTILIZED,
-    };
-    const struct gpu_none *self = handle;
-    if (self->has_gpu)
-        return;
-    sample->read_ns[TRK_SOURCE_GPU] = trk__context_monotonic_ns(self->context);
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        trk__sample_set(sample, metrics[i], 0);
+    (void)self, (void)question;
+    reading->incomplete = true;
 }
 
-static void gpu_none_close(void *handle)
+static void none_close(void *self)
 {
-    free(handle);
+    (void)self;
 }
 
-const struct trk_collector_ops trk__gpu_none_ops = {
-    .name = "gpu_none",
-    .open = gpu_none_open,
-    .read = gpu_none_read,
-    .close = gpu_none_close,
+const struct trk_gpu_backend_ops trk__gpu_none_ops = {
+    .name = "none",
+    .vendors = TRK_GPU_NVIDIA | TRK_GPU_AMD | TRK_GPU_INTEL,
+    .open = none_open,
+    .read = none_read,
+    .close = none_close,
 };

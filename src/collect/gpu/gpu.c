@@ -1,0 +1,404 @@
+#include "collect/gpu/gpu.h"
+
+#include "base/cleanup.h"
+#include "collect/gpu/gpu_select.h"
+#include "collect/gpu/gpu_worker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+/* Drivers average over a sixth of a second or more: asked more often they only cost. */
+static const int64_t PERIOD_MIN_NS = 100000000;
+static const int64_t CLOCK_DOUBT_NS = INT64_C(600) * 1000000000;
+static const uint64_t WHOLE = 1000000; /* millionths */
+
+/* What the job does on one device. */
+struct share {
+    bool exclusive;      /* the device does nothing but the job's work */
+    bool memory_unknown; /* some process of the job is there, and how much it holds is not known */
+    bool busy_unknown;
+    uint64_t memory_bytes;
+    uint64_t busy_millionths;
+};
+
+/* Over several devices. */
+struct sums {
+    bool busy_unknown, memory_unknown;
+    uint64_t busy_millionths, memory_bytes, active;
+};
+
+struct trk_gpu {
+    const struct trk_context *context;
+    unsigned vendors; /* TRK_GPU_NONE: there is no GPU, and nothing below is used */
+    char *wanted;
+    struct trk_gpu_worker *worker;
+    bool worker_failed;
+    int64_t asked_ns;
+    const struct trk_gpu_reading *reading;
+    pid_t *member; /* kept for its memory */
+    uint32_t member_capacity;
+    struct share *share; /* one a device of the reading */
+    uint32_t share_capacity;
+    struct sums job_seen; /* the job's part when it was last alive ... */
+    int64_t job_seen_ns;  /* ... and when that was; 0: never */
+    char news[TRK_GPU_REASON_SIZE];
+    char told[TRK_GPU_REASON_SIZE];
+};
+
+int trk__gpu_open(const struct trk_context *context, const char *wanted, struct trk_gpu **ret_gpu)
+{
+    TRK_CLEANUP_FREE struct trk_gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu)
+        return -ENOMEM;
+    gpu->context = context;
+    gpu->vendors = trk__gpu_vendors_here(context);
+    if (gpu->vendors && wanted && !(gpu->wanted = strdup(wanted)))
+        return -ENOMEM;
+    *ret_gpu = TRK_STEAL(gpu);
+    return 0;
+}
+
+void trk__gpu_close(struct trk_gpu *gpu)
+{
+    if (!gpu)
+        return;
+    trk__gpu_worker_close(gpu->worker);
+    free(gpu->member);
+    free(gpu->share);
+    free(gpu->wanted);
+    free(gpu);
+}
+
+/* ---- asking ---- */
+
+static int64_t boot_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static uint32_t list_members(struct trk_gpu *gpu, const struct trk_proc_tree *tree)
+{
+    if (!tree)
+        return 0;
+    if (tree->count > gpu->member_capacity) {
+        pid_t *member = realloc(gpu->member, tree->count * sizeof *member);
+        if (!member)
+            return 0;
+        gpu->member = member;
+        gpu->member_capacity = tree->count;
+    }
+    for (uint32_t i = 0; i < tree->count; i++)
+        gpu->member[i] = tree->item[i].pid;
+    return tree->count;
+}
+
+static bool has_worker(struct trk_gpu *gpu)
+{
+    if (!gpu->worker && !gpu->worker_failed)
+        gpu->worker_failed = trk__gpu_worker_open(gpu->context, gpu->vendors, &gpu->worker) < 0;
+    return gpu->worker != NULL;
+}
+
+void trk__gpu_ask(struct trk_gpu *gpu, const struct trk_proc_tree *tree)
+{
+    if (!gpu->vendors || !has_worker(gpu))
+        return;
+    struct trk_gpu_instant now = {
+        .monotonic_ns = trk__context_monotonic_ns(gpu->context),
+        .boot_ns = boot_clock_ns(),
+        .realtime_ns = trk__context_realtime_ns(gpu->context),
+    };
+    if (gpu->asked_ns && now.monotonic_ns - gpu->asked_ns < PERIOD_MIN_NS)
+        return;
+    gpu->asked_ns = now.monotonic_ns;
+    uint32_t count = list_members(gpu, tree);
+    trk__gpu_worker_ask(gpu->worker, &now, gpu->member, count);
+}
+
+/* ---- the job's part ---- */
+
+/* A process is (pid, start time). The driver tells pids alone, so one that was born after the driver was asked
+ * is another. Start times are cut to ticks, which never makes them later. */
+static bool was_there(const struct trk_proc_tree *tree, const struct trk_proc *proc,
+                      int64_t boot_ns)
+{
+    int64_t tick_ns = 1000000000 / tree->context->ticks_per_second;
+    return !boot_ns || (int64_t)proc->stat.start_ticks * tick_ns <= boot_ns;
+}
+
+/* 0, not known, also where the driver's clock is not the one we know. */
+static int64_t boot_time_of_share(const struct trk_gpu_instant *instant,
+                                  const struct trk_gpu_process *process)
+{
+    int64_t age_ns = instant->realtime_ns - process->share_realtime_ns;
+    bool plausible = age_ns > -CLOCK_DOUBT_NS && age_ns < CLOCK_DOUBT_NS;
+    return process->share_realtime_ns && plausible ? instant->boot_ns - age_ns : 0;
+}
+
+static void add_process(const struct trk_gpu_reading *reading, const struct trk_proc_tree *tree,
+                        const struct trk_gpu_process *process, struct share *share)
+{
+    const struct trk_proc *proc = trk__proc_tree_find(tree, process->pid);
+    if (!proc || !was_there(tree, proc, reading->instant.boot_ns))
+        return;
+    if (process->memory_known)
+        share->memory_bytes += process->memory_bytes;
+    else
+        share->memory_unknown = true;
+    if (!process->share_known) {
+        /* Where the driver tells shares it leaves out the idle. */
+        share->busy_unknown |= !reading->device[process->device].shares_known;
+        return;
+    }
+    /* The number may have been another's when it was measured. */
+    if (was_there(tree, proc, boot_time_of_share(&reading->instant, process)))
+        share->busy_millionths += process->share_millionths;
+}
+
+/* Every process that the driver sees there is one of the job's. */
+static bool is_exclusive(const struct trk_gpu_reading *reading, uint32_t index)
+{
+    const struct trk_gpu_device *device = &reading->device[index];
+    if (!device->holders_known || !device->holders_of_job || device->holders_outside)
+        return false;
+    uint32_t users = 0;
+    for (uint32_t i = 0; i < reading->process_count; i++)
+        users += reading->process[i].device == index && reading->process[i].listed;
+    return device->processes_known && users <= device->holders_of_job;
+}
+
+static void take_whole(const struct trk_gpu_device *device, struct share *share)
+{
+    *share = (struct share){.exclusive = true};
+    share->memory_unknown = !trk__gpu_has(device, TRK_GPU_SLOT(MEMORY_USED));
+    share->busy_unknown = !trk__gpu_has(device, TRK_GPU_SLOT(UTILIZATION));
+    share->memory_bytes = device->raw[TRK_GPU_SLOT(MEMORY_USED)];
+    share->busy_millionths = device->raw[TRK_GPU_SLOT(UTILIZATION)];
+}
+
+static void explain_foreign(struct trk_gpu *gpu, const struct trk_gpu_device *device)
+{
+    snprintf(gpu->news, sizeof gpu->news,
+             "GPU %s: the driver names processes of another PID namespace; the job's part is not "
+             "known",
+             device->name);
+}
+
+static void judge_foreign(struct trk_gpu *gpu, uint32_t index)
+{
+    const struct trk_gpu_device *device = &gpu->reading->device[index];
+    struct share *share = &gpu->share[index];
+    if (is_exclusive(gpu->reading, index)) {
+        take_whole(device, share);
+        return;
+    }
+    if (device->holders_known && !device->holders_of_job)
+        return; /* the job has nothing to do with it */
+    share->memory_unknown = share->busy_unknown = true;
+    explain_foreign(gpu, device);
+}
+
+static bool reserve_shares(struct trk_gpu *gpu, uint32_t count)
+{
+    if (count <= gpu->share_capacity)
+        return true;
+    struct share *share = realloc(gpu->share, count * sizeof *share);
+    if (!share)
+        return false;
+    gpu->share = share;
+    gpu->share_capacity = count;
+    return true;
+}
+
+/* The job's part of each device in gpu->share. */
+static void share_out(struct trk_gpu *gpu, const struct trk_proc_tree *tree)
+{
+    const struct trk_gpu_reading *reading = gpu->reading;
+    for (uint32_t i = 0; i < reading->device_count; i++) {
+        const struct trk_gpu_device *device = &reading->device[i];
+        bool unknown = !device->processes_known && !device->lost;
+        gpu->share[i] = (struct share){.memory_unknown = unknown, .busy_unknown = unknown};
+    }
+    if (!tree)
+        return;
+    for (uint32_t i = 0; i < reading->process_count; i++) {
+        const struct trk_gpu_process *process = &reading->process[i];
+        if (!reading->device[process->device].pids_are_foreign)
+            add_process(reading, tree, process, &gpu->share[process->device]);
+    }
+    for (uint32_t i = 0; i < reading->device_count; i++) {
+        if (reading->device[i].pids_are_foreign && !reading->device[i].lost)
+            judge_foreign(gpu, i);
+        if (gpu->share[i].busy_millionths > WHOLE)
+            gpu->share[i].busy_millionths = WHOLE;
+    }
+}
+
+/* ---- sums ---- */
+
+static void add_to_sums(struct sums *sums, bool busy_known, uint64_t busy, bool memory_known,
+                        uint64_t memory)
+{
+    sums->busy_unknown |= !busy_known;
+    sums->memory_unknown |= !memory_known;
+    sums->busy_millionths += busy_known ? busy : 0;
+    sums->memory_bytes += memory_known ? memory : 0;
+    sums->active += busy_known && busy > 0;
+}
+
+static void set_sums(struct trk_sample *sample, const struct sums *sums, enum trk_metric busy,
+                     enum trk_metric memory, enum trk_metric active)
+{
+    if (!sums->busy_unknown) {
+        trk__sample_set(sample, busy, sums->busy_millionths);
+        trk__sample_set(sample, active, sums->active);
+    }
+    if (!sums->memory_unknown)
+        trk__sample_set(sample, memory, sums->memory_bytes);
+}
+
+static void set_machine(struct trk_sample *sample, const struct sums *sums)
+{
+    set_sums(sample, sums, TRK_M_SYS_GPU_USAGE, TRK_M_SYS_GPU_VRAM, TRK_M_SYS_GPU_UTILIZED);
+}
+
+static void set_job(struct trk_sample *sample, const struct sums *sums)
+{
+    set_sums(sample, sums, TRK_M_PROC_GPU_USAGE, TRK_M_PROC_GPU_VRAM, TRK_M_PROC_GPU_UTILIZED);
+}
+
+/* ---- the sample ---- */
+
+static void fill_device(const struct trk_gpu *gpu, uint32_t index, int64_t age_ns, bool has_job,
+                        struct trk_device *target)
+{
+    const struct trk_gpu_device *device = &gpu->reading->device[index];
+    const struct share *share = &gpu->share[index];
+    target->valid = device->valid;
+    memcpy(target->raw, device->raw, sizeof device->raw);
+    trk__device_set(target, TRK_GPU_SLOT(AGE), age_ns > 0 ? (uint64_t)age_ns : 0);
+    if (!has_job || !device->counted || device->lost)
+        return;
+    if (!share->busy_unknown)
+        trk__device_set(target, TRK_GPU_SLOT(JOB_UTILIZATION), share->busy_millionths);
+    if (!share->memory_unknown)
+        trk__device_set(target, TRK_GPU_SLOT(JOB_MEMORY), share->memory_bytes);
+}
+
+/* A job that is over holds nothing, and zero would be a lie about the interval. */
+static void fill_job(struct trk_gpu *gpu, const struct trk_gpu_look *look, const struct sums *job,
+                     struct trk_sample *sample)
+{
+    if (look->job_is_over) {
+        if (gpu->job_seen_ns > look->since_ns)
+            set_job(sample, &gpu->job_seen);
+        return;
+    }
+    gpu->job_seen = *job;
+    gpu->job_seen_ns = trk__context_monotonic_ns(gpu->context);
+    set_job(sample, job);
+}
+
+static void fill_devices(struct trk_gpu *gpu, const struct trk_gpu_look *look, int64_t age_ns,
+                         struct trk_sample *sample)
+{
+    const struct trk_gpu_reading *reading = gpu->reading;
+    bool has_job = look->tree && !look->job_is_over;
+    struct sums machine = {0}, job = {0};
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < reading->device_count; i++) {
+        const struct trk_gpu_device *device = &reading->device[i];
+        const struct share *share = &gpu->share[i];
+        if (!trk__gpu_is_wanted(gpu->wanted, i, device))
+            continue;
+        struct trk_device *target =
+            trk__sample_device(sample, TRK_SCOPE_GPU, device->name, shown++);
+        if (target)
+            fill_device(gpu, i, age_ns, has_job, target);
+        if (!device->counted || device->lost)
+            continue;
+        add_to_sums(&machine, trk__gpu_has(device, TRK_GPU_SLOT(UTILIZATION)),
+                    device->raw[TRK_GPU_SLOT(UTILIZATION)],
+                    trk__gpu_has(device, TRK_GPU_SLOT(MEMORY_USED)),
+                    device->raw[TRK_GPU_SLOT(MEMORY_USED)]);
+        add_to_sums(&job, !share->busy_unknown, share->busy_millionths, !share->memory_unknown,
+                    share->memory_bytes);
+    }
+    if (reading->device_count && !shown)
+        snprintf(gpu->news, sizeof gpu->news, "no GPU is called %.80s", gpu->wanted);
+    if (reading->incomplete)
+        return;
+    set_machine(sample, &machine);
+    if (look->tree)
+        fill_job(gpu, look, &job, sample);
+}
+
+static void gather_news(struct trk_gpu *gpu)
+{
+    const struct trk_gpu_reading *reading = gpu->reading;
+    gpu->news[0] = '\0';
+    if (reading->reason[0])
+        memcpy(gpu->news, reading->reason, sizeof gpu->news);
+    for (uint32_t i = 0; i < reading->device_count && !gpu->news[0]; i++)
+        if (reading->device[i].lost)
+            snprintf(gpu->news, sizeof gpu->news, "GPU %s is lost: the driver can't reach it",
+                     reading->device[i].name);
+}
+
+void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct trk_sample *sample)
+{
+    if (!gpu->vendors) {
+        sample->read_ns[TRK_SOURCE_GPU] = trk__context_monotonic_ns(gpu->context);
+        set_machine(sample, &(struct sums){0});
+        set_job(sample, &(struct sums){0});
+        return;
+    }
+    if (!gpu->worker)
+        return;
+    const struct trk_gpu_reading *reading = trk__gpu_worker_take(gpu->worker, look->wait_ns);
+    if (!reading || !reserve_shares(gpu, reading->device_count))
+        return;
+    gpu->reading = reading;
+    int64_t age_ns = trk__context_monotonic_ns(gpu->context) - reading->instant.monotonic_ns;
+    if (age_ns > look->age_limit_ns) {
+        snprintf(gpu->news, sizeof gpu->news, "the GPU driver does not answer");
+        return;
+    }
+    gather_news(gpu);
+    share_out(gpu, look->tree);
+    sample->read_ns[TRK_SOURCE_GPU] = reading->instant.monotonic_ns;
+    fill_devices(gpu, look, age_ns, sample);
+}
+
+/* ---- for people ---- */
+
+int trk__gpu_info(const struct trk_gpu *gpu, uint32_t index, struct trk_gpu_info *ret_info)
+{
+    const struct trk_gpu_reading *reading = gpu->vendors ? gpu->reading : NULL;
+    for (uint32_t i = 0; reading && i < reading->device_count; i++) {
+        const struct trk_gpu_device *device = &reading->device[i];
+        if (!trk__gpu_is_wanted(gpu->wanted, i, device) || index-- > 0)
+            continue;
+        *ret_info = device->info;
+        ret_info->size = sizeof *ret_info;
+        ret_info->memory_bytes = trk__gpu_has(device, TRK_GPU_SLOT(MEMORY_TOTAL))
+                                     ? (double)device->raw[TRK_GPU_SLOT(MEMORY_TOTAL)]
+                                     : NAN;
+        ret_info->is_exclusive = gpu->share[i].exclusive;
+        ret_info->is_lost = device->lost;
+        return 0;
+    }
+    return -ERANGE;
+}
+
+const char *trk__gpu_news(struct trk_gpu *gpu)
+{
+    if (!gpu->vendors || !gpu->news[0] || strcmp(gpu->news, gpu->told) == 0)
+        return NULL;
+    memcpy(gpu->told, gpu->news, sizeof gpu->told);
+    return gpu->told;
+}

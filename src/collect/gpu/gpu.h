@@ -1,0 +1,41 @@
+/* GPUs: their own figures, and what of them is the job's. A machine without one costs a few looks at names
+ * of files, once: nothing is loaded and no thread runs. */
+#ifndef TRK_COLLECT_GPU_GPU_H
+#define TRK_COLLECT_GPU_GPU_H
+
+#include "base/context.h"
+#include "collect/proc_tree.h"
+#include "metric/sample.h"
+
+struct trk_gpu;
+
+/* `wanted`: see gpus in struct trk_options; it is copied. `context` outlives the result. */
+int trk__gpu_open(const struct trk_context *context, const char *wanted, struct trk_gpu **ret_gpu);
+
+/* Accepts NULL, and waits for no driver. */
+void trk__gpu_close(struct trk_gpu *gpu);
+
+/* Starts a pass over the GPUs beside the loop. `tree` has the job's processes as far as they are known; NULL:
+ * there is no job. */
+void trk__gpu_ask(struct trk_gpu *gpu, const struct trk_proc_tree *tree);
+
+struct trk_gpu_look {
+    const struct trk_proc_tree
+        *tree;            /* the job's processes; NULL: there is no job, or none to be seen */
+    int64_t wait_ns;      /* how long to wait for the last pass, at most */
+    int64_t age_limit_ns; /* older figures are absent */
+    bool job_is_over; /* its processes are gone: what was last seen of them after since_ns stands */
+    int64_t since_ns;
+};
+
+/* Sets the GPU metrics from the newest pass. */
+void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct trk_sample *sample);
+
+/* See trk_session_gpu. */
+int trk__gpu_info(const struct trk_gpu *gpu, uint32_t index, struct trk_gpu_info *ret_info);
+
+/* What a person should know of the last pass (why figures are absent, a device that is lost), one at a time;
+ * NULL: nothing new since the last call. */
+const char *trk__gpu_news(struct trk_gpu *gpu);
+
+#endif

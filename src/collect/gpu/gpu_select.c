@@ -1,0 +1,38 @@
+#include "collect/gpu/gpu_select.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* "GPU-" and four digits: shorter ones are rather a slip than a name. */
+enum { UUID_PREFIX_MIN = 8, INDEX_DIGITS_MAX = 4 };
+
+static bool is_index(const char *word, size_t len, uint32_t index)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!isdigit((unsigned char)word[i]))
+            return false;
+    return len && len <= INDEX_DIGITS_MAX && (uint32_t)atoi(word) == index;
+}
+
+static bool is_named(const char *word, size_t len, const struct trk_gpu_device *device)
+{
+    size_t uuid_len = strlen(device->info.uuid);
+    if (len >= UUID_PREFIX_MIN && len <= uuid_len && strncasecmp(word, device->info.uuid, len) == 0)
+        return true;
+    return len == strlen(device->name) && strncasecmp(word, device->name, len) == 0;
+}
+
+bool trk__gpu_is_wanted(const char *wanted, uint32_t index, const struct trk_gpu_device *device)
+{
+    if (!wanted || !*wanted)
+        return true;
+    while (*wanted) {
+        wanted += strspn(wanted, ", ");
+        size_t len = strcspn(wanted, ", ");
+        if (len && (is_index(wanted, len, index) || is_named(wanted, len, device)))
+            return true;
+        wanted += len;
+    }
+    return false;
+}

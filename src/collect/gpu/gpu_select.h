@@ -1,0 +1,11 @@
+/* --gpus: which devices count. */
+#ifndef TRK_COLLECT_GPU_GPU_SELECT_H
+#define TRK_COLLECT_GPU_GPU_SELECT_H
+
+#include "collect/gpu/gpu_reading.h"
+
+/* True when one of the words of `wanted` (commas between them) means this device: its index, its uuid or the
+ * start of it, its PCI address. NULL or "": every device is wanted. */
+bool trk__gpu_is_wanted(const char *wanted, uint32_t index, const struct trk_gpu_device *device);
+
+#endif

@@ -1,0 +1,46 @@
+/* The GPUs' part of a tick. They are asked beside the loop while it looks at the rest. */
+#include "session/session.h"
+
+/* The first answer may have to wait for the driver to be loaded; columns are fixed with the first row. */
+static const int64_t FIRST_WAIT_MAX_NS = 500000000;
+static const int64_t WAIT_MAX_NS = 100000000;
+static const int64_t AGE_SLACK_NS = INT64_C(3000000000);
+
+static bool is_job_over(const struct trk_session *session)
+{
+    return session->job.has_root && (session->job.root_gone || session->root_is_zombie);
+}
+
+/* The end of a job is not held up by anything. */
+static int64_t wait_ns(const struct trk_session *session, const struct trk_sample *sample)
+{
+    bool is_peek = sample != &session->sample[session->current];
+    if (is_peek || is_job_over(session))
+        return 0;
+    int64_t most_ns = session->stats.rows ? WAIT_MAX_NS : FIRST_WAIT_MAX_NS;
+    int64_t share_ns = session->interval_ns / 4;
+    return share_ns < most_ns ? share_ns : most_ns;
+}
+
+void trk__session_ask_gpus(struct trk_session *session)
+{
+    if (session->gpu && !is_job_over(session))
+        trk__gpu_ask(session->gpu, session->job.has_root ? &session->job.tree : NULL);
+}
+
+void trk__session_fill_gpus(struct trk_session *session, struct trk_sample *sample)
+{
+    if (!session->gpu)
+        return;
+    const struct trk_job *job = &session->job;
+    struct trk_gpu_look look = {
+        .tree = job->has_root && job->visible ? &job->tree : NULL,
+        .wait_ns = wait_ns(session, sample),
+        .age_limit_ns = 2 * session->interval_ns + AGE_SLACK_NS,
+        .job_is_over = is_job_over(session),
+        .since_ns = session->last_tick_ns,
+    };
+    trk__gpu_fill(session->gpu, &look, sample);
+    for (const char *news; (news = trk__gpu_news(session->gpu));)
+        trk__session_add_note(session, "%s", news);
+}
