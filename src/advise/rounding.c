@@ -1,0 +1,50 @@
+#include "advise/rounding.h"
+
+#include <math.h>
+
+double trk__round_memory_mib(double mib)
+{
+    for (double step = 128; step <= 2048; step *= 2)
+        if (mib <= step)
+            return step;
+    return ceil(mib / 1024) * 1024;
+}
+
+double trk__round_half_even(double value)
+{
+    /* Not rint: the caller's rounding mode is the caller's. */
+    double below = floor(value);
+    double rest = value - below;
+    if (rest != 0.5)
+        return rest < 0.5 ? below : below + 1;
+    return fmod(below, 2) == 0 ? below : below + 1;
+}
+
+double trk__round_hundredths(double value)
+{
+    /* Beyond this a double has no hundredths left to round. */
+    if (!isfinite(value) || fabs(value) > 1e13)
+        return value;
+    double scaled = value * 100;
+    double nearest = trk__round_half_even(scaled);
+    /* The product is rounded itself: near a tie the exact value decides, which fma gives. */
+    if (fabs(fabs(scaled - floor(scaled)) - 0.5) < 1e-3) {
+        double tie = floor(scaled) + 0.5;
+        double side = fma(value, 100, -tie);
+        nearest = side < 0 ? tie - 0.5 : side > 0 ? tie + 0.5 : trk__round_half_even(tie);
+    }
+    return nearest / 100;
+}
+
+double trk__round_request_bytes(double bytes)
+{
+    double step = 16 * TRK_MIB;
+    if (bytes >= 16 * TRK_GIB) {
+        step = TRK_GIB;
+    } else if (bytes > 512 * TRK_MIB) {
+        int exponent;
+        frexp(bytes, &exponent);
+        step = ldexp(1, exponent - 1) / 16;
+    }
+    return fmax(1, ceil(bytes / step)) * step;
+}

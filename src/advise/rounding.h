@@ -1,0 +1,22 @@
+/* The roundings that sizes go through. */
+#ifndef TRK_ADVISE_ROUNDING_H
+#define TRK_ADVISE_ROUNDING_H
+
+#define TRK_KIB 1024.0
+#define TRK_MIB 1048576.0
+#define TRK_GIB 1073741824.0
+
+/* Up to 128, 256, 512, 1024, 2048, then whole GiB; in MiB. */
+double trk__round_memory_mib(double mib);
+
+/* Half to even, as Python rounds. */
+double trk__round_half_even(double value);
+
+/* To two decimals, as Python's round(value, 2): by the exact binary value, ties to even. */
+double trk__round_hundredths(double value);
+
+/* Up to a size that people write into a request and that wastes at most a sixteenth: multiples of 16 MiB
+ * below 512 MiB, then of 1/16 of the power of two below it, whole GiB from 16 GiB on. In bytes. */
+double trk__round_request_bytes(double bytes);
+
+#endif
