@@ -1,0 +1,354 @@
+#include "snapshot/snapshot.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "snapshot/json_pull.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PARTS_MAX = 256, PART_MAX_BYTES = 64 << 20 };
+
+struct trk_snapshot *trk__snapshot_new(void)
+{
+    struct trk_snapshot *snapshot = calloc(1, sizeof *snapshot);
+    if (!snapshot)
+        return NULL;
+    trk__series_init(&snapshot->process, TRK_SCOPE_PROCESS, TRK_SCHEMA_V2);
+    trk__series_init(&snapshot->system, TRK_SCOPE_SYSTEM, TRK_SCHEMA_V2);
+    return snapshot;
+}
+
+void trk__snapshot_free(struct trk_snapshot *snapshot)
+{
+    if (!snapshot)
+        return;
+    for (size_t i = 0; i < snapshot->parts; i++) {
+        free(snapshot->part[i].key);
+        free(snapshot->part[i].json);
+    }
+    free(snapshot->part);
+    trk__series_done(&snapshot->process);
+    trk__series_done(&snapshot->system);
+    free(snapshot);
+}
+
+const char *trk__snapshot_get(const struct trk_snapshot *snapshot, const char *key)
+{
+    for (size_t i = 0; i < snapshot->parts; i++)
+        if (strcmp(snapshot->part[i].key, key) == 0)
+            return snapshot->part[i].json;
+    return NULL;
+}
+
+int trk__snapshot_set(struct trk_snapshot *snapshot, const char *key, const char *json)
+{
+    TRK_CLEANUP_FREE char *copy = strdup(json);
+    if (!copy)
+        return -ENOMEM;
+    for (size_t i = 0; i < snapshot->parts; i++)
+        if (strcmp(snapshot->part[i].key, key) == 0) {
+            free(snapshot->part[i].json);
+            snapshot->part[i].json = TRK_STEAL(copy);
+            return 0;
+        }
+    if (snapshot->parts == PARTS_MAX)
+        return -E2BIG;
+    void *grown = realloc(snapshot->part, (snapshot->parts + 1) * sizeof *snapshot->part);
+    if (!grown)
+        return -ENOMEM;
+    snapshot->part = grown;
+    char *name = strdup(key);
+    if (!name)
+        return -ENOMEM;
+    snapshot->part[snapshot->parts++] =
+        (struct trk_snapshot_part){.key = name, .json = TRK_STEAL(copy)};
+    return 0;
+}
+
+/* ---- tables -------------------------------------------------------------------------- */
+
+struct loader {
+    struct trk_pull pull;
+    struct trk_snapshot *snapshot;
+    struct trk_buffer key, scratch, value;
+    bool head_only;
+};
+
+static int column_of(struct loader *loader, struct trk_series *series, const char *name)
+{
+    int column = trk__series_column(series, name);
+    if (column < 0)
+        trk__pull_fail(&loader->pull, "more columns than a table may have");
+    return column;
+}
+
+static void take_cell(struct loader *loader, struct trk_series *series, int column, size_t row)
+{
+    double value = NAN;
+    bool integer = true, other;
+    if (trk__pull_number(&loader->pull, &loader->scratch, &value, &integer, &other) < 0)
+        return;
+    loader->snapshot->dropped_values += other;
+    trk__series_store(series, column, row, value, integer);
+}
+
+static const char *key_text(const struct loader *loader)
+{
+    return loader->key.data ? loader->key.data : "";
+}
+
+static void add_row(struct loader *loader, struct trk_series *series)
+{
+    int code = trk__series_add_row(series);
+    if (code == -E2BIG)
+        trk__pull_fail(&loader->pull, "rows name more columns than they fill");
+    else if (code < 0)
+        trk__pull_fail(&loader->pull, "no memory for the rows");
+}
+
+static void take_row(struct loader *loader, struct trk_series *series)
+{
+    add_row(loader, series);
+    for (int state = 0; trk__pull_next_item(&loader->pull, &state, '{', '}');) {
+        if (trk__pull_key(&loader->pull, &loader->key) < 0)
+            return;
+        int column = column_of(loader, series, key_text(loader));
+        if (column >= 0)
+            take_cell(loader, series, column, series->rows - 1);
+    }
+}
+
+/* {"timestamp": [...], "pid": [...]}: the first column says how many rows there are. */
+static void take_columns(struct loader *loader, struct trk_series *series)
+{
+    bool first = true;
+    for (int state = 0; trk__pull_next_item(&loader->pull, &state, '{', '}'); first = false) {
+        if (trk__pull_key(&loader->pull, &loader->key) < 0)
+            return;
+        int column = column_of(loader, series, key_text(loader));
+        size_t row = 0;
+        for (int cell = 0;
+             column >= 0 && trk__pull_next_item(&loader->pull, &cell, '[', ']'); row++) {
+            if (first)
+                add_row(loader, series);
+            if (row >= series->rows)
+                trk__pull_fail(&loader->pull, "columns of one table differ in length");
+            if (!loader->pull.failure)
+                take_cell(loader, series, column, row);
+        }
+        if (!loader->pull.failure && row != series->rows)
+            trk__pull_fail(&loader->pull, "columns of one table differ in length");
+    }
+}
+
+static void take_table(struct loader *loader, struct trk_series *series)
+{
+    if (series->rows || series->columns) {
+        trk__pull_fail(&loader->pull, "a table stands here twice");
+        return;
+    }
+    int byte = trk__pull_peek(&loader->pull);
+    if (byte == '{')
+        take_columns(loader, series);
+    else if (byte == 'n')
+        trk__pull_skip(&loader->pull, NULL);
+    else
+        for (int state = 0; trk__pull_next_item(&loader->pull, &state, '[', ']');)
+            take_row(loader, series);
+    trk__series_finish(series);
+}
+
+/* ---- the whole ----------------------------------------------------------------------- */
+
+static void take_part(struct loader *loader)
+{
+    trk__buffer_clear(&loader->value);
+    if (trk__pull_skip(&loader->pull, &loader->value) < 0)
+        return;
+    int code = trk__snapshot_set(loader->snapshot, key_text(loader),
+                                 loader->value.data ? loader->value.data : "null");
+    if (code < 0)
+        trk__pull_fail(&loader->pull,
+                       code == -E2BIG ? "more than 256 keys" : "no memory for the record");
+}
+
+static void take_whole(struct loader *loader)
+{
+    struct trk_pull *pull = &loader->pull;
+    for (int state = 0; trk__pull_next_item(pull, &state, '{', '}');) {
+        if (trk__pull_key(pull, &loader->key) < 0)
+            return;
+        bool process = strcmp(key_text(loader), "process_metrics") == 0;
+        bool system = strcmp(key_text(loader), "system_metrics") == 0;
+        if ((process || system) && loader->head_only)
+            return;
+        if (process)
+            take_table(loader, &loader->snapshot->process);
+        else if (system)
+            take_table(loader, &loader->snapshot->system);
+        else
+            take_part(loader);
+    }
+    trk__pull_end(pull);
+}
+
+static int load(struct trk_input *input, const char *name, bool head_only,
+                struct trk_snapshot **ret_snapshot, struct trk_error *error)
+{
+    struct loader loader = {.snapshot = trk__snapshot_new(), .head_only = head_only};
+    if (!loader.snapshot)
+        return trk__error_set(error, -ENOMEM, "%s: no memory", name);
+    trk__buffer_init(&loader.key, TRK_PULL_STRING_MAX);
+    trk__buffer_init(&loader.scratch, TRK_PULL_STRING_MAX);
+    trk__buffer_init(&loader.value, PART_MAX_BYTES);
+    trk__pull_init(&loader.pull, input, name, error);
+    take_whole(&loader);
+    int code = loader.pull.failure;
+    trk__pull_done(&loader.pull);
+    trk__buffer_done(&loader.key);
+    trk__buffer_done(&loader.scratch);
+    trk__buffer_done(&loader.value);
+    if (code == 0 && !head_only && !trk__snapshot_get(loader.snapshot, "metadata"))
+        code = trk__error_set(error, -EBADMSG, "%s: not a snapshot: it has no \"metadata\"", name);
+    if (code < 0)
+        trk__snapshot_free(loader.snapshot);
+    else
+        *ret_snapshot = loader.snapshot;
+    return code;
+}
+
+static int load_fd(int fd, const char *name, bool head_only, struct trk_snapshot **ret_snapshot,
+                   struct trk_error *error)
+{
+    struct trk_input input;
+    int code = trk__input_init_fd(&input, fd);
+    if (code < 0)
+        trk__error_set(error, code, "%s: %s", name, strerror(-code));
+    else
+        code = load(&input, name, head_only, ret_snapshot, error);
+    trk__input_done(&input);
+    return code;
+}
+
+int trk__snapshot_load(const char *path, struct trk_snapshot **ret_snapshot,
+                       struct trk_error *error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return trk__error_set(error, -errno, "%s: %s", path, strerror(errno));
+    return load_fd(fd, path, false, ret_snapshot, error);
+}
+
+int trk__snapshot_read_head(int fd, const char *name, struct trk_snapshot **ret_snapshot,
+                            struct trk_error *error)
+{
+    return load_fd(fd, name, true, ret_snapshot, error);
+}
+
+int trk__snapshot_parse(const void *data, size_t len, const char *name,
+                        struct trk_snapshot **ret_snapshot, struct trk_error *error)
+{
+    struct trk_input input;
+    int code = trk__input_init_memory(&input, data, len);
+    if (code < 0)
+        trk__error_set(error, code, "%s: %s", name, strerror(-code));
+    else
+        code = load(&input, name, false, ret_snapshot, error);
+    trk__input_done(&input);
+    return code;
+}
+
+/* ---- values by path ------------------------------------------------------------------ */
+
+/* Goes to the value that `path` names; false where there is none. */
+static bool descend(struct trk_pull *pull, struct trk_buffer *key, const char *path)
+{
+    while (*path) {
+        size_t len = strcspn(path, ".");
+        bool found = false;
+        if (trk__pull_peek(pull) != '{')
+            return false;
+        for (int state = 0; !found && trk__pull_next_item(pull, &state, '{', '}');) {
+            if (trk__pull_key(pull, key) < 0)
+                return false;
+            found = key->len == len && memcmp(key->data ? key->data : "", path, len) == 0;
+            if (!found)
+                trk__pull_skip(pull, NULL);
+        }
+        if (!found)
+            return false;
+        path += len + (path[len] == '.');
+    }
+    return !pull->failure;
+}
+
+char *trk__json_text_at(const char *json, const char *path)
+{
+    struct trk_input input;
+    struct trk_pull pull;
+    struct trk_buffer text;
+    trk__input_init_memory(&input, json, strlen(json));
+    trk__pull_init(&pull, &input, "", NULL);
+    trk__buffer_init(&text, PART_MAX_BYTES);
+    char *found = NULL;
+    if (descend(&pull, &text, path)) {
+        int byte = trk__pull_peek(&pull);
+        trk__buffer_clear(&text);
+        int code = byte == '"' ? trk__pull_string(&pull, &text) : trk__pull_skip(&pull, &text);
+        bool is_null = byte == 'n';
+        if (code == 0 && !is_null)
+            found = strdup(text.data ? text.data : "");
+    }
+    trk__buffer_done(&text);
+    trk__pull_done(&pull);
+    trk__input_done(&input);
+    return found;
+}
+
+double trk__json_number_at(const char *json, const char *path)
+{
+    TRK_CLEANUP_FREE char *text = trk__json_text_at(json, path);
+    if (!text)
+        return NAN;
+    struct trk_input input;
+    struct trk_pull pull;
+    struct trk_buffer scratch;
+    trk__input_init_memory(&input, text, strlen(text));
+    trk__pull_init(&pull, &input, "", NULL);
+    trk__buffer_init(&scratch, TRK_PULL_STRING_MAX);
+    double value = NAN;
+    bool integer, other;
+    if (trk__pull_number(&pull, &scratch, &value, &integer, &other) < 0)
+        value = NAN;
+    trk__buffer_done(&scratch);
+    trk__pull_done(&pull);
+    trk__input_done(&input);
+    return value;
+}
+
+static const char *part_of(const struct trk_snapshot *snapshot, const char *path,
+                           const char **ret_rest)
+{
+    size_t len = strcspn(path, ".");
+    *ret_rest = path + len + (path[len] == '.');
+    for (size_t i = 0; i < snapshot->parts; i++)
+        if (strncmp(snapshot->part[i].key, path, len) == 0 && !snapshot->part[i].key[len])
+            return snapshot->part[i].json;
+    return NULL;
+}
+
+double trk__snapshot_number(const struct trk_snapshot *snapshot, const char *path)
+{
+    const char *rest, *json = part_of(snapshot, path, &rest);
+    return json ? trk__json_number_at(json, rest) : NAN;
+}
+
+char *trk__snapshot_text(const struct trk_snapshot *snapshot, const char *path)
+{
+    const char *rest, *json = part_of(snapshot, path, &rest);
+    return json ? trk__json_text_at(json, rest) : NULL;
+}
