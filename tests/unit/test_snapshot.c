@@ -121,7 +121,7 @@ static void names_the_place_of_a_fault(void)
         {"{}", "no \"metadata\""},
         {META, "the text ends"},
         {META "\n\"a\":1 2}", "line 2"},
-        {META "\"a\":01x}", "not a number"},
+        {META "\"a\":1.5.2}", "not a number"},
         {META "\"a\":\"\x01\"}", "control character"},
         {META "\"a\":\"abc", "inside a string"},
         {META "\"a\":tru}", "no value that JSON knows"},
