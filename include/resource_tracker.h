@@ -125,6 +125,16 @@ struct trk_total {
     const char *source; /* "wait4", "sampled", "wait4+sampled", ...; static storage */
 };
 
+/* What keeps the estimate of the memory from being better. */
+enum trk_memory_limit {
+    TRK_MEMORY_LIMIT_NO_SAMPLES =
+        1, /* a process is too large to be read whole without stalling it, and its
+                                        pages may not be sampled (root may) */
+    TRK_MEMORY_LIMIT_REFUSED = 2,  /* some process's memory may not be read: another user's */
+    TRK_MEMORY_LIMIT_HIDDEN = 4,   /* who forked from whom is hidden: another user's */
+    TRK_MEMORY_LIMIT_NO_CGROUP = 8 /* the job has no memory cgroup of its own */
+};
+
 struct trk_summary {
     size_t size; /* sizeof(struct trk_summary), set by the caller */
     bool ended;
@@ -142,9 +152,11 @@ struct trk_summary {
     struct trk_total peak_memory_bytes;
     double peak_memory_low_bytes, peak_memory_high_bytes; /* NaN when not known */
     double peak_memory_sampled_bytes;
+    double peak_memory_sampled_low_bytes, peak_memory_sampled_high_bytes; /* how sure that one is */
     double memory_estimated_ratio; /* share of the sampled memory that is an estimate; NaN: none */
-    uint64_t memory_true_reads;
-    double memory_longest_read_seconds;
+    uint64_t memory_true_reads;    /* of whole processes and of samples of their pages */
+    double memory_longest_read_seconds; /* how long a process may have waited for one of them */
+    unsigned memory_limits;             /* bits of enum trk_memory_limit */
     struct trk_total read_bytes, write_bytes;
     struct trk_total processes; /* that ever ran in the job, as far as seen */
     struct trk_total oom_kills;

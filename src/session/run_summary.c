@@ -91,6 +91,10 @@ static void summarise_peak(const struct trk_session *session, struct trk_summary
     bool is_bounded = (job->memory_seen_ns || is_alone) && trk__peak_high(peak, largest, &high);
     summary->peak_memory_bytes = total(!isnan(value), fmax(value, low), source);
     summary->peak_memory_sampled_bytes = sampled;
+    summary->peak_memory_sampled_low_bytes =
+        job->memory_seen_ns ? (double)job->peak_low_bytes : NAN;
+    summary->peak_memory_sampled_high_bytes =
+        job->memory_seen_ns ? (double)job->peak_high_bytes : NAN;
     summary->peak_memory_low_bytes = isnan(value) || low <= 0 ? NAN : low;
     summary->peak_memory_high_bytes = is_bounded ? fmax((double)high, fmax(value, low)) : NAN;
 }
@@ -105,6 +109,7 @@ static void summarise_memory(const struct trk_session *session, struct trk_summa
             : NAN;
     summary->memory_true_reads = job->memory.true_reads;
     summary->memory_longest_read_seconds = (double)job->memory.longest_read_ns * 1e-9;
+    summary->memory_limits = job->memory.limits;
 }
 
 /* The books lack who was reaped by nobody, exit records who lives on: the larger is nearer to the truth. */
