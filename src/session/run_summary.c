@@ -175,6 +175,8 @@ static struct trk_total count_processes(const struct trk_session *session)
     bool valid = job->has_root && job->visible;
     if (session->truth.events_from_start)
         return total(valid, (double)(told > seen ? told : seen), "events");
+    if (session->truth.events_dropped && told > seen)
+        return total(valid, (double)told, "events+sampled");
     return total(valid, (double)seen, job->unseen_reaped ? "wait4+sampled" : "sampled");
 }
 
