@@ -457,6 +457,7 @@ static void only_the_wanted_count(void)
 static void link_to(const struct world *w, const char *name, const char *target)
 {
     char path[256];
+    fake_root_remove(&w->root, name); /* not to write through an older link */
     fake_root_write(&w->root, name, " ");
     snprintf(path, sizeof path, "%s/%s", w->root.path, name);
     CHECK(unlink(path) == 0 && symlink(target, path) == 0);
