@@ -510,6 +510,7 @@ static void add_memory_limits(struct page *page)
 
 static void add_overhead(struct page *page)
 {
+    trk_session_overhead(page->session, &page->summary);
     const struct trk_summary *summary = &page->summary;
     char cpu[CLI_HUMAN_SIZE], rss[CLI_HUMAN_SIZE], interval[CLI_HUMAN_SIZE], body[BODY_SIZE];
     snprintf(body, sizeof body, "%s of CPU and %s of memory, a sample every %s",

@@ -194,7 +194,7 @@ static double own_peak_rss_bytes(const struct trk_context *context)
     return NAN;
 }
 
-static void summarise_overhead(const struct trk_session *session, struct trk_summary *summary)
+void trk_session_overhead(const trk_session *session, struct trk_summary *summary)
 {
     struct rusage own;
     getrusage(RUSAGE_SELF, &own);
@@ -224,7 +224,7 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
     summarise_memory(session, ret_summary);
     summarise_bytes(session, ret_summary);
     summarise_oom(session, ret_summary);
-    summarise_overhead(session, ret_summary);
+    ret_summary->overhead_cpu_seconds = ret_summary->overhead_peak_rss_bytes = NAN;
 }
 
 int trk_session_survivor(const trk_session *session, uint32_t index, pid_t *ret_pid,

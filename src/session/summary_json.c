@@ -250,6 +250,7 @@ int trk_session_write_summary(const trk_session *session, char *const command[],
 {
     struct trk_summary summary;
     trk_session_summary(session, &summary);
+    trk_session_overhead(session, &summary);
     struct trk_buffer text;
     trk__buffer_init(&text, TEXT_LIMIT);
     struct trk_json json = trk__json(&text);
