@@ -34,10 +34,11 @@ enum {
     PATH_BYTES = 512
 };
 
-/* A file that the kernel hands out in pieces needs a second read to know that it ended. */
+/* memory.stat of a cgroup costs as much as the machine's other files together: a sane tracker does not read
+ * it more often than once a second, so neither does the floor. */
 struct kept {
     int fd;
-    bool many_records;
+    bool once_a_second;
 };
 
 struct floor {
@@ -58,7 +59,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-static void add_file(struct floor *floor, const char *path, bool many_records)
+static void add_file(struct floor *floor, const char *path, bool once_a_second)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -67,7 +68,7 @@ static void add_file(struct floor *floor, const char *path, bool many_records)
         errno = E2BIG;
         fail(path);
     }
-    floor->file[floor->files++] = (struct kept){.fd = fd, .many_records = many_records};
+    floor->file[floor->files++] = (struct kept){.fd = fd, .once_a_second = once_a_second};
 }
 
 /* ---- the tree ------------------------------------------------------------------------- */
@@ -171,7 +172,7 @@ static void add_cgroup(struct floor *floor, pid_t pid)
             char file[3 * PATH_BYTES];
             snprintf(file, sizeof file, "/sys/fs/cgroup/%s/%s/%s", figure[i].folder, group,
                      figure[i].file);
-            add_file(floor, file, false);
+            add_file(floor, file, strcmp(figure[i].file, "memory.stat") == 0);
         }
     }
     fclose(groups);
@@ -179,38 +180,25 @@ static void add_cgroup(struct floor *floor, pid_t pid)
 
 static void add_machine(struct floor *floor, pid_t pid)
 {
-    static const struct {
-        const char *path;
-        bool many_records;
-    } file[] = {
-        {"/proc/stat", false},
-        {"/proc/meminfo", false},
-        {"/proc/diskstats", true},
-        {"/proc/net/dev", true},
-        {"/proc/loadavg", false},
-        {"/proc/pressure/cpu", false},
-        {"/proc/pressure/memory", false},
-        {"/proc/pressure/io", false},
+    static const char *const path[] = {
+        "/proc/stat",    "/proc/meminfo",      "/proc/diskstats",       "/proc/net/dev",
+        "/proc/loadavg", "/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io",
     };
-    for (unsigned i = 0; i < sizeof file / sizeof file[0]; i++)
-        add_file(floor, file[i].path, file[i].many_records);
+    for (unsigned i = 0; i < sizeof path / sizeof path[0]; i++)
+        add_file(floor, path[i], false);
     add_mounts(floor);
     add_cgroup(floor, pid);
 }
 
 /* ---- ticks ---------------------------------------------------------------------------- */
 
-static void read_all(const struct floor *floor)
+static void read_all(const struct floor *floor, bool new_second)
 {
     static char buffer[READ_BYTES];
-    for (unsigned i = 0; i < floor->files; i++) {
-        off_t at = 0;
-        ssize_t got;
-        do {
-            got = pread(floor->file[i].fd, buffer, sizeof buffer, at);
-            at += got;
-        } while (got > 0 && floor->file[i].many_records);
-    }
+    for (unsigned i = 0; i < floor->files; i++)
+        if ((!floor->file[i].once_a_second || new_second) &&
+            pread(floor->file[i].fd, buffer, sizeof buffer, 0) < 0 && errno != ESRCH)
+            fail("pread");
     struct statvfs space;
     for (unsigned i = 0; i < floor->mounts; i++)
         statvfs(floor->mount[i], &space);
@@ -298,9 +286,10 @@ int main(int argc, char **argv)
     open_timer(&floor, interval_seconds);
     printf("processes %u files %u mounts %u\n", floor.processes, floor.files, floor.mounts);
     fflush(stdout);
-    for (;;) {
+    unsigned ticks_a_second = interval_seconds < 1 ? (unsigned)(1 / interval_seconds) : 1;
+    for (unsigned tick = 0;; tick++) {
         wait_tick(&floor);
-        read_all(&floor);
+        read_all(&floor, tick % ticks_a_second == 0);
         if (floor.row_fd >= 0)
             write_row(&floor);
     }

@@ -19,7 +19,7 @@ CARGO_NEEDED = (1, 85)
 SETTLE_SECONDS = 0.75  # windows begin and end between two ticks, and after the start's extra looks
 PYTHON_START_SECONDS = 0.6
 PYTHON_SETTLE_SECONDS = 0.6
-RUST_SETTLE_SECONDS = 1.75  # its probes for a cloud run in the first second
+RUST_SETTLE_SECONDS = 1.5  # a tick later: its probes for a cloud run at start
 
 
 class Running:

@@ -216,6 +216,9 @@ def text_report(results, notes):
     return "\n\n".join(parts + [f"note: {note}" for note in notes])
 
 
+BUSY_LOAD = 0.5
+BUSY = ": **the machine was busy with other work**; take the figures for rough ones"
+
 METHOD = """## How it is measured
 
 - Every subject watches the same tree at the same interval and writes process and system figures: this
@@ -230,16 +233,17 @@ METHOD = """## How it is measured
 - Subjects take turns (A B C A B C ...), so a slow minute of the machine meets all of them. Figures are
   medians.
 
-Run it again with `make bench` (about 15 minutes; it installs the peers by name below the build folder), or
+Run it again with `make bench` (about 16 minutes; it installs the peers by name below the build folder), or
 `bench/run --quick`, or one part with `bench/run --only cost|minute|stall|wrap|fast`. The machine should be idle:
 on a virtual machine figures move by 30 %, ratios by far less.
 """
 
 
-def markdown_report(results, notes, rounds):
+def markdown_report(results, notes, rounds, load):
     lines = ["# Benchmarks", "",
              f"Written by `bench/run`; medians of {rounds} runs.", "",
-             *[f"- {fact}" for fact in machine_facts()], "",
+             *[f"- {fact}" for fact in machine_facts()],
+             f"- load average before the start {load:.1f}" + (BUSY if load >= BUSY_LOAD else ""), "",
              "## Limits", "",
              table(["figure", "measured", "limit", ""], limit_rows(results)), ""]
     for part, title, text, head, rows in SECTIONS:

@@ -1,6 +1,7 @@
 #include "summary.h"
 
 #include "human.h"
+#include "memory_words.h"
 #include "sparkline.h"
 #include "text.h"
 
@@ -21,9 +22,6 @@ enum {
     NOTES_MAX = 3,
     LARGEST_MAX = 10,
 };
-
-/* From this share on a "~" says that the memory is an estimate. */
-#define ESTIMATE_NOTABLE_RATIO 0.05
 
 /* How far the possible peak must lie above the likely one to be worth a line: by both. */
 #define PEAK_DOUBT_NOTABLE_RATIO 1.10
@@ -229,8 +227,7 @@ static void add_job_memory(struct page *page)
         add_line(page, "memory", "not measured");
         return;
     }
-    bool estimated = summary->memory_estimated_ratio > ESTIMATE_NOTABLE_RATIO;
-    int len = snprintf(body, sizeof body, "%s%s peak", estimated ? "~" : "",
+    int len = snprintf(body, sizeof body, "%s%s peak", cli_memory_is_vague(summary) ? "~" : "",
                        cli_human_bytes(summary->peak_memory_bytes.value, peak));
     if (stats_of(page, "process_memory_bytes", &stats) && stats.count > 1)
         snprintf(body + len, sizeof body - (size_t)len, ", %s on average",
@@ -466,7 +463,7 @@ static void add_memory_reads(struct page *page)
 {
     const struct trk_summary *summary = &page->summary;
     char longest[CLI_HUMAN_SIZE], share[CLI_HUMAN_SIZE], low[CLI_HUMAN_SIZE], high[CLI_HUMAN_SIZE];
-    char body[BODY_SIZE];
+    char body[2 * BODY_SIZE];
     int len = snprintf(body, sizeof body, "%llu true reads",
                        (unsigned long long)summary->memory_true_reads);
     if (summary->memory_true_reads)
@@ -475,8 +472,12 @@ static void add_memory_reads(struct page *page)
     if (!isnan(summary->memory_estimated_ratio))
         len += snprintf(body + len, sizeof body - (size_t)len, ", %s estimated",
                         cli_human_percent(summary->memory_estimated_ratio, share));
+    if (!isnan(summary->peak_memory_sampled_low_bytes))
+        len += snprintf(body + len, sizeof body - (size_t)len, "; the largest sample is %s to %s",
+                        cli_human_bytes(summary->peak_memory_sampled_low_bytes, low),
+                        cli_human_bytes(summary->peak_memory_sampled_high_bytes, high));
     if (!isnan(summary->peak_memory_low_bytes) && !isnan(summary->peak_memory_high_bytes))
-        snprintf(body + len, sizeof body - (size_t)len, "; the peak is between %s and %s",
+        snprintf(body + len, sizeof body - (size_t)len, ", the peak %s to %s",
                  cli_human_bytes(summary->peak_memory_low_bytes, low),
                  cli_human_bytes(summary->peak_memory_high_bytes, high));
     add_wrapped(page, "memory", body);
@@ -500,8 +501,16 @@ static void add_largest(struct page *page)
     }
 }
 
+static void add_memory_limits(struct page *page)
+{
+    const char *words;
+    for (size_t i = 0; (words = cli_memory_limit(&page->summary, i)); i++)
+        add_wrapped(page, "", words);
+}
+
 static void add_overhead(struct page *page)
 {
+    trk_session_overhead(page->session, &page->summary);
     const struct trk_summary *summary = &page->summary;
     char cpu[CLI_HUMAN_SIZE], rss[CLI_HUMAN_SIZE], interval[CLI_HUMAN_SIZE], body[BODY_SIZE];
     snprintf(body, sizeof body, "%s of CPU and %s of memory, a sample every %s",
@@ -538,6 +547,7 @@ static void fill_page(struct page *page)
         add_sources(page);
         if (is_job(page)) {
             add_memory_reads(page);
+            add_memory_limits(page);
             add_largest(page);
         }
         add_overhead(page);

@@ -125,6 +125,16 @@ struct trk_total {
     const char *source; /* "wait4", "sampled", "wait4+sampled", ...; static storage */
 };
 
+/* What keeps the estimate of the memory from being better. */
+enum trk_memory_limit {
+    TRK_MEMORY_LIMIT_NO_SAMPLES =
+        1, /* a process is too large to be read whole without stalling it, and its
+                                        pages may not be sampled (root may) */
+    TRK_MEMORY_LIMIT_REFUSED = 2,  /* some process's memory may not be read: another user's */
+    TRK_MEMORY_LIMIT_HIDDEN = 4,   /* who forked from whom is hidden: another user's */
+    TRK_MEMORY_LIMIT_NO_CGROUP = 8 /* the job has no memory cgroup of its own */
+};
+
 struct trk_summary {
     size_t size; /* sizeof(struct trk_summary), set by the caller */
     bool ended;
@@ -142,9 +152,11 @@ struct trk_summary {
     struct trk_total peak_memory_bytes;
     double peak_memory_low_bytes, peak_memory_high_bytes; /* NaN when not known */
     double peak_memory_sampled_bytes;
+    double peak_memory_sampled_low_bytes, peak_memory_sampled_high_bytes; /* how sure that one is */
     double memory_estimated_ratio; /* share of the sampled memory that is an estimate; NaN: none */
-    uint64_t memory_true_reads;
-    double memory_longest_read_seconds;
+    uint64_t memory_true_reads;    /* of whole processes and of samples of their pages */
+    double memory_longest_read_seconds; /* how long a process may have waited for one of them */
+    unsigned memory_limits;             /* bits of enum trk_memory_limit */
     struct trk_total read_bytes, write_bytes;
     struct trk_total processes; /* that ever ran in the job, as far as seen */
     struct trk_total oom_kills;
@@ -153,13 +165,16 @@ struct trk_summary {
     pid_t oom_pid;
     char oom_command[16];
     double oom_process_bytes, oom_limit_bytes, oom_advice_bytes;
-    uint32_t left_running;       /* descendants alive at the end */
-    double overhead_cpu_seconds; /* of the tracker itself */
-    double overhead_peak_rss_bytes;
+    uint32_t left_running;          /* descendants alive at the end */
+    double overhead_cpu_seconds;    /* of the tracker itself: see trk_session_overhead */
+    double overhead_peak_rss_bytes; /* NaN before it was called */
 };
 
 /* May be called at any time after start; figures are up to the last tick. */
 TRK_API void trk_session_summary(const trk_session *session, struct trk_summary *ret_summary);
+
+/* Adds what the tracker itself used; apart, because it costs a read of /proc. */
+TRK_API void trk_session_overhead(const trk_session *session, struct trk_summary *summary);
 
 /* The i-th descendant that is still alive (0 <= i < left_running) for naming it to a person:
  * pid and command name. Returns -ERANGE past the end. */
@@ -243,6 +258,67 @@ struct trk_source_info {
 
 /* Tries the index-th source for a job that would be started now. -ERANGE past the end. */
 TRK_API int trk_source_at(size_t index, struct trk_source_info *ret_info);
+
+/* ---- what to ask for next time ------------------------------------------------------- */
+
+enum trk_level { TRK_LEVEL_LEAN, TRK_LEVEL_BALANCED, TRK_LEVEL_SAFE, TRK_LEVEL_COUNT };
+
+struct trk_recommend_options {
+    size_t size;           /* sizeof(struct trk_recommend_options) */
+    double slowdown_ratio; /* how much longer the balanced level may take for want of cores; 0.1 */
+};
+
+TRK_API void trk_recommend_options_init(struct trk_recommend_options *options);
+
+/* A level. NaN: nothing is known of it. The texts live as long as the recommendation. */
+struct trk_need {
+    size_t size; /* sizeof(struct trk_need), set by the caller */
+    double cpu_cores;
+    double slowdown_ratio; /* by which so many cores lengthen the run, at least */
+    double memory_bytes;
+    double memory_risk; /* chance that the next run needs more */
+    double gpu_devices;
+    double vram_bytes; /* of one device */
+    const char *cpu_reason, *memory_reason, *gpu_reason;
+};
+
+typedef struct trk_recommendation trk_recommendation;
+
+/* From records of earlier runs of one job, the oldest first: each word is a snapshot file or a run's id; none
+ * at all (count 0) is the last run that was kept. options NULL: the defaults. The caller frees the result
+ * with trk_recommendation_free, which accepts NULL. */
+TRK_API int trk_recommend_runs(const char *const runs[], size_t count,
+                               const struct trk_recommend_options *options,
+                               trk_recommendation **ret_recommendation, struct trk_error *error);
+TRK_API void trk_recommendation_free(trk_recommendation *recommendation);
+
+/* What is missing where the runs are too short to size a job by: one line for a person. NULL where they are
+ * not. */
+TRK_API const char *trk_recommendation_refusal(const trk_recommendation *recommendation);
+
+/* -ENODATA: the runs are too short; -ERANGE: no such level. */
+TRK_API int trk_recommendation_need(const trk_recommendation *recommendation, enum trk_level level,
+                                    struct trk_need *ret_need);
+
+/* The index-th point of time against cores: the least that the runs would have taken together. -ERANGE past
+ * the end. */
+TRK_API int trk_recommendation_curve(const trk_recommendation *recommendation, size_t index,
+                                     double *ret_cores, double *ret_seconds);
+
+/* One JSON object: cpu, memory, gpu, vram (MiB; the balanced level), levels, classic, curve, servers. The
+ * caller frees the text with free(). */
+TRK_API int trk_recommendation_json(const trk_recommendation *recommendation, char **ret_text,
+                                    struct trk_error *error);
+
+/* A level as it is pasted into a job's description, each line with its reason: "metaflow", "slurm",
+ * "kubernetes", "nextflow", "snakemake", "docker", "aws-batch". The caller frees the text with free().
+ * -ENOENT: no such form; -ENODATA: the runs are too short. */
+TRK_API int trk_recommendation_paste(const trk_recommendation *recommendation, const char *form,
+                                     enum trk_level level, char **ret_text,
+                                     struct trk_error *error);
+
+/* The name of the index-th form; NULL past the end. */
+TRK_API const char *trk_paste_form(size_t index);
 
 /* ---- the catalogue ------------------------------------------------------------------- */
 

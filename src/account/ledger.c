@@ -123,18 +123,21 @@ void trk__ledger_reap(struct trk_ledger *ledger, struct trk_account *account, bo
         ledger->largest_rss_bytes = rss;
 }
 
-void trk__ledger_place(struct trk_ledger *ledger, int64_t elapsed_ns, unsigned cores)
+uint64_t trk__ledger_growth_ns(const struct trk_ledger *ledger)
 {
     uint64_t total = ledger->total[TRK_USAGE_CPU_NS];
-    if (ledger->floor_cpu_ns > total)
-        total = ledger->floor_cpu_ns;
-    if (total > ledger->considered_cpu_ns && elapsed_ns > 0) {
-        uint64_t most = (uint64_t)elapsed_ns * cores;
-        uint64_t placed = smaller(total - ledger->considered_cpu_ns, most);
+    return less(total > ledger->floor_cpu_ns ? total : ledger->floor_cpu_ns,
+                ledger->considered_cpu_ns);
+}
+
+void trk__ledger_place(struct trk_ledger *ledger, int64_t elapsed_ns, unsigned cores)
+{
+    uint64_t growth = trk__ledger_growth_ns(ledger);
+    if (growth && elapsed_ns > 0) {
+        uint64_t placed = smaller(growth, (uint64_t)elapsed_ns * cores);
         ledger->placed_cpu_ns += placed;
         /* A look that was held up on its way reads some figures late: so much belongs to the next row. */
-        uint64_t rest = total - ledger->considered_cpu_ns - placed;
-        ledger->considered_cpu_ns = total - smaller(rest, LOOK_DELAY_NS * cores);
+        ledger->considered_cpu_ns += growth - smaller(growth - placed, LOOK_DELAY_NS * cores);
     }
     /* The split follows the kernel's own: in proportion of the ticks, neither part going back. */
     double user = (double)ledger->total[TRK_USAGE_USER_NS];

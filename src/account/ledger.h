@@ -53,6 +53,9 @@ void trk__ledger_settle(struct trk_ledger *ledger, struct trk_account *account);
 void trk__ledger_reap(struct trk_ledger *ledger, struct trk_account *account, bool known_bytes,
                       const struct rusage *usage);
 
+/* What placing has not dealt with yet. */
+uint64_t trk__ledger_growth_ns(const struct trk_ledger *ledger);
+
 /* Places what was booked since the last call in an interval of `elapsed_ns` on `cores`: a difference
  * that can't have been used in it stays in the total only. */
 void trk__ledger_place(struct trk_ledger *ledger, int64_t elapsed_ns, unsigned cores);

@@ -17,20 +17,37 @@ void trk__peak_process(struct trk_peak *peak, const struct trk_peak_process *pro
         process->mark_bytes > process->rss_bytes ? process->mark_bytes : process->rss_bytes;
     peak->marks_bytes += mark;
     peak->excess_bytes += mark - process->rss_bytes;
+    peak->growth_bytes += less(mark, process->mark_before_bytes);
     raise(&peak->low_bytes, less(mark, process->shared_bytes));
-    if (process->rose)
+    if (mark > process->mark_before_bytes)
         raise(&peak->rise_bytes, mark - process->rss_bytes);
 }
 
-void trk__peak_interval(struct trk_peak *peak, const struct trk_peak_sample *sample,
-                        uint32_t unseen)
+static void add_known(struct trk_peak *peak, uint64_t allowed_bytes,
+                      const struct trk_peak_gone *gone)
 {
-    uint32_t place = unseen < TRK_PEAK_UNSEEN_MAX ? unseen : TRK_PEAK_UNSEEN_MAX;
-    uint64_t allowed = sample->high_bytes + peak->excess_bytes;
-    if (unseen > peak->most_unseen)
-        peak->most_unseen = unseen;
-    raise(&peak->known_bytes[place], allowed < peak->marks_bytes ? allowed : peak->marks_bytes);
+    uint64_t count = (uint64_t)gone->unseen + gone->vanished;
+    uint32_t place = count < TRK_PEAK_UNSEEN_MAX ? (uint32_t)count : TRK_PEAK_UNSEEN_MAX;
+    int64_t known = (int64_t)allowed_bytes;
+    if (count) {
+        int64_t onwards = (int64_t)(peak->before_bytes + peak->growth_bytes) -
+                          (int64_t)gone->vanished_marks_bytes;
+        known = onwards < known ? onwards : known;
+    }
+    if (!peak->has[place] || known > peak->known_bytes[place])
+        peak->known_bytes[place] = known;
     peak->has[place] = true;
+    if (count > peak->most_unseen)
+        peak->most_unseen = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+void trk__peak_interval(struct trk_peak *peak, const struct trk_peak_sample *sample,
+                        const struct trk_peak_gone *gone)
+{
+    uint64_t allowed = sample->high_bytes + peak->excess_bytes;
+    if (peak->marks_bytes < allowed)
+        allowed = peak->marks_bytes;
+    add_known(peak, allowed, gone);
     raise(&peak->low_bytes, sample->low_bytes);
     /* Where the sum is a PSS, a mark may exceed it by shared pages alone: the rise is what counts. */
     uint64_t value = sample->bytes + peak->rise_bytes;
@@ -38,7 +55,8 @@ void trk__peak_interval(struct trk_peak *peak, const struct trk_peak_sample *sam
         peak->value_bytes = value;
         peak->value_by = peak->rise_bytes > 0 ? TRK_PEAK_BY_MARK : TRK_PEAK_BY_SAMPLE;
     }
-    peak->marks_bytes = peak->excess_bytes = peak->rise_bytes = 0;
+    peak->before_bytes = allowed;
+    peak->marks_bytes = peak->excess_bytes = peak->rise_bytes = peak->growth_bytes = 0;
 }
 
 void trk__peak_ended(struct trk_peak *peak, uint64_t mark_bytes, uint64_t shared_bytes)
@@ -60,8 +78,9 @@ bool trk__peak_high(const struct trk_peak *peak, uint64_t largest_bytes, uint64_
     raise(&high, peak->value_bytes);
     for (uint32_t i = 0; i <= TRK_PEAK_UNSEEN_MAX; i++) {
         uint64_t unseen = i < TRK_PEAK_UNSEEN_MAX ? i : peak->most_unseen;
-        if (peak->has[i])
-            raise(&high, peak->known_bytes[i] + unseen * largest_bytes);
+        int64_t most = peak->known_bytes[i] + (int64_t)(unseen * largest_bytes);
+        if (peak->has[i] && most > 0)
+            raise(&high, (uint64_t)most);
     }
     *ret_bytes = high;
     return true;

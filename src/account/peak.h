@@ -3,8 +3,8 @@
  * A sample knows the sum over the processes at one instant. A process's high-water mark knows its own largest
  * resident size at any instant, but not what the others held then. So the truth lies in a bracket:
  *   low   the largest sampled sum, or the largest single process without the pages it shares;
- *   high  over each interval, the sum of the marks of all that lived in it, or what the sample allows and all
- *         marks above it, whichever is less;
+ *   high  over each interval, what the sample at its end allows with every process at its mark; and for those
+ *         who did not live to see it, the largest mark that anybody ended with;
  *   value the sampled sum with the one process that rose highest since at its mark. */
 #ifndef TRK_ACCOUNT_PEAK_H
 #define TRK_ACCOUNT_PEAK_H
@@ -26,9 +26,9 @@ struct trk_peak {
     uint64_t low_bytes;
     uint64_t value_bytes;
     enum trk_peak_teller value_by;
-    /* Largest sum of known marks over the intervals in which i processes lived whose marks are not known;
-     * the last place stands for more. */
-    uint64_t known_bytes[TRK_PEAK_UNSEEN_MAX + 1];
+    /* The most that is known over the intervals in which i processes ended with marks that are not; the last place
+     * stands for more. Negative where those had much at their last look, which the largest mark replaces. */
+    int64_t known_bytes[TRK_PEAK_UNSEEN_MAX + 1];
     bool has[TRK_PEAK_UNSEEN_MAX + 1];
     uint32_t most_unseen;
 
@@ -36,19 +36,28 @@ struct trk_peak {
     uint64_t marks_bytes;  /* sum of the marks */
     uint64_t excess_bytes; /* sum of what they are above the sample */
     uint64_t rise_bytes;   /* the largest excess that is new */
+    uint64_t growth_bytes; /* sum of what the marks grew by */
+    uint64_t before_bytes; /* what the sample before allowed */
 };
 
 struct trk_peak_process {
     uint64_t rss_bytes;    /* at the sample */
     uint64_t shared_bytes; /* of it: pages of files and shared memory */
     uint64_t mark_bytes;
-    bool rose; /* the mark is higher than it was at its last read */
+    uint64_t mark_before_bytes; /* at the last look; 0: it is new */
+};
+
+/* Who did not live to see the end of an interval. */
+struct trk_peak_gone {
+    uint32_t unseen;               /* at most so many lived at once that no look caught */
+    uint32_t vanished;             /* were seen at its begin ... */
+    uint64_t vanished_marks_bytes; /* ... with these marks */
 };
 
 /* An interval: every process that is alive at its end, then the sum and how many lived in it unseen. */
 void trk__peak_process(struct trk_peak *peak, const struct trk_peak_process *process);
 void trk__peak_interval(struct trk_peak *peak, const struct trk_peak_sample *sample,
-                        uint32_t unseen);
+                        const struct trk_peak_gone *gone);
 
 /* The kernel's record says that a process has ended with this mark. */
 void trk__peak_ended(struct trk_peak *peak, uint64_t mark_bytes, uint64_t shared_bytes);

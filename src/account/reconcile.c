@@ -1,30 +1,48 @@
 #include "account/reconcile.h"
 
 /* Sources are read one after the other while the job runs, so equal truths differ by a little. */
-static uint64_t slack_ns(uint64_t cpu_ns)
+static uint64_t apart_ns(uint64_t cpu_ns)
 {
     const uint64_t read_apart_ns = 1000000;
     return cpu_ns / 1000 + read_apart_ns;
 }
 
+/* What the other clock may be ahead on a machine that is not badly overbooked. */
+static uint64_t other_clock_ns(uint64_t cpu_ns)
+{
+    const uint64_t tick_ns = 10000000;
+    return cpu_ns / 20 + tick_ns;
+}
+
+static bool cgroup_has_more(const struct trk_cpu_figures *figures)
+{
+    return figures->has_cgroup &&
+           figures->cgroup_ns > figures->booked_ns + apart_ns(figures->booked_ns);
+}
+
+static bool perf_has_more(const struct trk_cpu_figures *figures)
+{
+    uint64_t slack_ns =
+        figures->may_lack ? apart_ns(figures->booked_ns) : other_clock_ns(figures->booked_ns);
+    return figures->has_perf && figures->perf_ns > figures->booked_ns + slack_ns;
+}
+
 struct trk_cpu_verdict trk__cpu_reconcile(const struct trk_cpu_figures *figures)
 {
-    struct trk_cpu_verdict verdict = {
-        .cpu_ns = figures->booked_ns,
-        .source = !figures->is_reaped    ? "sampled"
-                  : figures->needs_looks ? "wait4+sampled"
-                                         : "wait4",
-        .is_lower_bound = figures->may_lack && !figures->has_cgroup && !figures->has_perf,
-    };
-    if (figures->has_cgroup && figures->cgroup_ns > verdict.cpu_ns + slack_ns(figures->booked_ns)) {
+    bool has_counter = figures->has_cgroup || figures->has_perf;
+    struct trk_cpu_verdict verdict = {.cpu_ns = figures->booked_ns};
+    if (cgroup_has_more(figures)) {
         verdict.cpu_ns = figures->cgroup_ns;
         verdict.source = "cgroup";
         verdict.by_cgroup = true;
-    }
-    if (figures->has_perf && figures->perf_ns > verdict.cpu_ns + slack_ns(figures->booked_ns)) {
+    } else if (!figures->has_cgroup && perf_has_more(figures)) {
         verdict.cpu_ns = figures->perf_ns;
         verdict.source = "perf";
-        verdict.by_cgroup = false;
+    } else {
+        /* A counter that finds no more than the books have shows that nobody is missing. */
+        bool by_looks = figures->has_survivors || (figures->may_lack && !has_counter);
+        verdict.source = !figures->is_reaped ? "sampled" : by_looks ? "wait4+sampled" : "wait4";
+        verdict.is_lower_bound = figures->may_lack && !has_counter;
     }
     return verdict;
 }

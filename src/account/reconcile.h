@@ -1,8 +1,9 @@
 /* One CPU total out of what several sources say. Pure.
  *
- * Each figure is a lower bound of the same truth: the books lack processes that nobody waited for, the inherited
- * counter lacks the teardown of each process, the cgroup lacks who left it. So the largest is nearest, and the
- * books win where they are as good, because they have the split and the rows. */
+ * The books lack processes that nobody waited for; where they lack nobody they are exact. The cgroup counts by the
+ * same clock and lacks only who left it. The inherited counter lacks the teardown of each process, and goes by
+ * another clock, which runs on while the machine serves interrupts or the hypervisor takes the CPU away: it
+ * speaks where the books are known to lack somebody, or are so far below that they must. */
 #ifndef TRK_ACCOUNT_RECONCILE_H
 #define TRK_ACCOUNT_RECONCILE_H
 
@@ -11,9 +12,9 @@
 
 struct trk_cpu_figures {
     uint64_t booked_ns;
-    bool is_reaped;   /* the root's wait4 record is in the books ... */
-    bool needs_looks; /* ... and looks as well: survivors, or the lost */
-    bool may_lack;    /* somebody ignores SIGCHLD, or was lost */
+    bool is_reaped;     /* the root's wait4 record is in the books ... */
+    bool has_survivors; /* ... and looks at those who live on */
+    bool may_lack; /* somebody ignores SIGCHLD, or vanished and nobody seemed to take it over */
     bool has_cgroup, has_perf;
     uint64_t cgroup_ns, perf_ns;
 };

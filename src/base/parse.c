@@ -8,19 +8,27 @@ void trk__cursor_skip_blanks(struct trk_cursor *cursor)
         cursor->at++;
 }
 
+/* Nearly every number is shorter than the first that does not fit, so the digits are looked at again only
+ * where they are not. */
+static bool fits_in_64_bits(const char *first, const char *end)
+{
+    static const char most[] = "18446744073709551615";
+    while (first < end && *first == '0')
+        first++;
+    size_t digits = (size_t)(end - first);
+    return digits < sizeof most - 1 ||
+           (digits == sizeof most - 1 && memcmp(first, most, digits) <= 0);
+}
+
 bool trk__cursor_u64(struct trk_cursor *cursor, uint64_t *ret_value)
 {
     struct trk_cursor c = *cursor;
     trk__cursor_skip_blanks(&c);
     const char *first = c.at;
     uint64_t value = 0;
-    for (; c.at < c.end && *c.at >= '0' && *c.at <= '9'; c.at++) {
-        uint64_t digit = (uint64_t)(*c.at - '0');
-        if (value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    if (c.at == first)
+    for (; c.at < c.end && *c.at >= '0' && *c.at <= '9'; c.at++)
+        value = value * 10 + (uint64_t)(*c.at - '0');
+    if (c.at == first || !fits_in_64_bits(first, c.at))
         return false;
     *cursor = c;
     *ret_value = value;

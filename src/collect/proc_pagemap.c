@@ -38,11 +38,24 @@ struct walk {
     uint32_t shared_seen;
 };
 
+/* Frame numbers are zeros for those without CAP_SYS_ADMIN, though a container's root may open all the files. */
+static bool shows_frames(const struct trk_context *context)
+{
+    uint64_t entry = 0;
+    if (!context->is_machine)
+        return true;
+    TRK_CLEANUP_FD int fd = openat(context->proc_fd, "self/pagemap", O_RDONLY | O_CLOEXEC);
+    off_t own_page = (off_t)((uintptr_t)&entry / context->page_bytes * sizeof entry);
+    return fd >= 0 && pread(fd, &entry, sizeof entry, own_page) == sizeof entry &&
+           (entry & PAGE_FRAME_MASK) != 0;
+}
+
 void trk__pagemap_sampler_init(struct trk_pagemap_sampler *sampler,
                                const struct trk_context *context, uint64_t seed)
 {
     *sampler = (struct trk_pagemap_sampler){.context = context, .random = seed | 1};
-    sampler->kpagecount_fd = openat(context->proc_fd, "kpagecount", O_RDONLY | O_CLOEXEC);
+    sampler->kpagecount_fd =
+        shows_frames(context) ? openat(context->proc_fd, "kpagecount", O_RDONLY | O_CLOEXEC) : -1;
     trk__buffer_init(&sampler->maps_text, MAPS_TEXT_MAX);
 }
 

@@ -23,6 +23,13 @@ enum {
     STAT_FIELD_COUNT = STAT_STARTSTACK + 1
 };
 
+#define FIELD_BIT(field) (UINT64_C(1) << (field))
+static const uint64_t STAT_WANTED =
+    FIELD_BIT(STAT_PPID) | FIELD_BIT(STAT_MINFLT) | FIELD_BIT(STAT_CMINFLT) |
+    FIELD_BIT(STAT_MAJFLT) | FIELD_BIT(STAT_CMAJFLT) | FIELD_BIT(STAT_UTIME) |
+    FIELD_BIT(STAT_STIME) | FIELD_BIT(STAT_CUTIME) | FIELD_BIT(STAT_CSTIME) |
+    FIELD_BIT(STAT_THREADS) | FIELD_BIT(STAT_START) | FIELD_BIT(STAT_STARTSTACK);
+
 /* A process may be called "a) b (c": the name ends at the last parenthesis. */
 static bool parse_name(struct trk_cursor *text, char ret_comm[TRK_COMM_SIZE])
 {
@@ -44,9 +51,12 @@ static int parse_stat_fields(struct trk_cursor text, uint64_t field[STAT_FIELD_C
     if (!trk__cursor_word(&text, &state))
         return -EINVAL;
     *ret_state = *state.at;
-    for (unsigned i = STAT_PPID; i < STAT_FIELD_COUNT; i++)
-        if (!trk__cursor_u64_or_negative(&text, &field[i]))
+    for (unsigned i = STAT_PPID; i < STAT_FIELD_COUNT; i++) {
+        bool is_wanted = STAT_WANTED >> i & 1;
+        if (!(is_wanted ? trk__cursor_u64_or_negative(&text, &field[i])
+                        : trk__cursor_skip_words(&text, 1)))
             return -EINVAL;
+    }
     return 0;
 }
 

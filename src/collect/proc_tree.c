@@ -99,7 +99,8 @@ static uint32_t raise_fd_limit(void)
         return 0;
     rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
-    rlim_t allowed = setrlimit(RLIMIT_NOFILE, &limit) < 0 ? before : limit.rlim_max;
+    bool raised = before < limit.rlim_max && setrlimit(RLIMIT_NOFILE, &limit) == 0;
+    rlim_t allowed = raised ? limit.rlim_max : before;
     if (allowed <= FDS_RESERVED)
         return 0;
     return allowed > UINT32_MAX ? UINT32_MAX : (uint32_t)(allowed - FDS_RESERVED);
@@ -142,12 +143,19 @@ static int read_stranger(const struct trk_proc_tree *tree, pid_t pid,
 
 int trk__proc_tree_set_root(struct trk_proc_tree *tree, pid_t pid)
 {
-    struct trk_proc_stat stat;
-    int code = read_stranger(tree, pid, &stat);
+    struct trk_proc_stat none = {0};
+    int code = add_member(tree, pid, &none);
     if (code < 0)
-        return code == -ENOENT ? -ESRCH : code;
+        return code;
     tree->root_pid = pid;
-    return add_member(tree, pid, &stat);
+    struct trk_proc *root = &tree->item[tree->count - 1];
+    code = trk__proc_read_stat(tree->context, root, &root->stat);
+    if (code == 0)
+        return 0;
+    root->vanished = true;
+    trk__proc_tree_sweep(tree);
+    tree->ever = 0;
+    return code == -ENOENT ? -ESRCH : code;
 }
 
 static bool is_known(const struct trk_proc_tree *tree, pid_t pid, uint64_t start_ticks)
@@ -307,20 +315,32 @@ static void usage_of_io(const struct trk_proc_io *io, struct trk_usage *usage)
     waited[TRK_USAGE_WRITE_BYTES] = io->write_bytes;
 }
 
+/* The clock goes by pid, and the process may have ended since stat was read: a clock that does not fit the ticks
+ * of stat is that of another, or of one that runs on too many cores to tell, and the ticks stand. */
+static void refine_cpu(const struct trk_proc_tree *tree, pid_t pid, struct trk_usage *usage)
+{
+    enum { FIT_NS = 1000000000 };
+    uint64_t cpu_ns;
+    uint64_t *own = &usage->own[TRK_USAGE_CPU_NS];
+    if (trk__proc_read_cpu_ns(tree->context, pid, &cpu_ns) == 0 && cpu_ns >= *own &&
+        cpu_ns < *own + FIT_NS)
+        *own = cpu_ns;
+}
+
 static bool read_times(struct trk_proc_tree *tree, struct trk_proc *proc, struct trk_usage *usage)
 {
-    /* The clock goes by pid, so it is read first: if stat then still shows the process, the clock was
-     * its own and not that of one that has the pid now. */
-    uint64_t cpu_ns;
-    bool precise = trk__proc_read_cpu_ns(tree->context, proc->pid, &cpu_ns) == 0;
     struct trk_proc_stat stat;
     if (trk__proc_read_stat(tree->context, proc, &stat) < 0 ||
         stat.start_ticks != proc->stat.start_ticks)
         return false;
+    /* Where the ticks did not move the process used less than one of them: in a long interval that may wait, and
+     * a large tree that sleeps is not asked a thousand times for nothing. */
+    bool moved =
+        stat.user_ticks != proc->stat.user_ticks || stat.system_ticks != proc->stat.system_ticks;
     proc->stat = stat;
     usage_of_stat(tree->context, &stat, usage);
-    if (precise)
-        usage->own[TRK_USAGE_CPU_NS] = cpu_ns;
+    if (moved || tree->fine_clock || trk__proc_is_zombie(proc))
+        refine_cpu(tree, proc->pid, usage);
     return true;
 }
 

@@ -70,6 +70,7 @@ struct search {
     const struct trk_mem_scheduler *scheduler;
     double worst_page_ns;
     double best_worth;
+    bool left_too_large;
     struct trk_mem_choice choice;
 };
 
@@ -99,8 +100,11 @@ static void consider(void *context, const struct trk_mem_candidate *candidate)
         .start_time = candidate->start_time,
         .resident_pages = candidate->resident_kb / search->scheduler->options.page_kb,
     };
-    if (!price(search, choice.resident_pages, &choice) ||
-        choice.predicted_ns > search->scheduler->tokens_ns)
+    if (!price(search, choice.resident_pages, &choice)) {
+        search->left_too_large = true;
+        return;
+    }
+    if (choice.predicted_ns > search->scheduler->tokens_ns)
         return;
     double worth = candidate->doubt_kb / choice.predicted_ns;
     if (worth > search->best_worth) {
@@ -117,6 +121,7 @@ bool trk__mem_scheduler_next(struct trk_mem_scheduler *scheduler, trk_mem_model 
     struct search search = {.scheduler = scheduler,
                             .worst_page_ns = worst_page_ns(&scheduler->cost)};
     trk__mem_model_candidates(model, consider, &search);
+    scheduler->left_too_large |= search.left_too_large;
     if (search.best_worth <= 0)
         return false;
     *ret_choice = search.choice;

@@ -38,6 +38,7 @@ struct trk_mem_scheduler {
     uint64_t time_ns; /* of the last tick */
     bool started;
     uint64_t reads, samples, spent_ns, longest_stall_ns;
+    bool left_too_large; /* an uncertain process was left unread for the stall cap's sake */
 };
 
 /* NULL options: the defaults, with the stall cap of 2 ms. */

@@ -181,8 +181,6 @@ static void open_books_now(struct trk_job *job)
 
 int trk__job_start(struct trk_job *job, pid_t pid, bool is_child, int64_t start_ns)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    job->cores = cores > 0 ? (unsigned)cores : 1;
     job->has_root = true;
     job->is_child = is_child;
     job->visible = proc_shows_us(job->tree.context);
@@ -350,6 +348,18 @@ void trk__job_fill_first(const struct trk_job *job, struct trk_sample *sample)
     sample->read_ns[TRK_SOURCE_TREE] = job->placed_ns;
 }
 
+/* How many cores bound a row. Asking costs a file, so it is done when the first row goes beyond one. */
+static unsigned cores_of(struct trk_job *job, int64_t elapsed_ns)
+{
+    if (trk__ledger_growth_ns(&job->ledger) <= (uint64_t)elapsed_ns)
+        return 1;
+    if (!job->cores) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        job->cores = cores > 0 ? (unsigned)cores : 1;
+    }
+    return job->cores;
+}
+
 void trk__job_fill(struct trk_job *job, struct trk_sample *sample)
 {
     if (job->tree.list.listed)
@@ -359,7 +369,8 @@ void trk__job_fill(struct trk_job *job, struct trk_sample *sample)
     trk__sample_set(sample, TRK_M_PROC_PID, (uint64_t)job->tree.root_pid);
     if (!job->visible)
         return;
-    trk__ledger_place(&job->ledger, job->looked_ns - job->placed_ns, job->cores);
+    int64_t elapsed_ns = job->looked_ns - job->placed_ns;
+    trk__ledger_place(&job->ledger, elapsed_ns, cores_of(job, elapsed_ns));
     trk__sample_set(sample, TRK_M_PROC_CPU, job->ledger.placed_cpu_ns);
     trk__sample_set(sample, TRK_M_PROC_UTIME, job->ledger.placed_user_ns);
     trk__sample_set(sample, TRK_M_PROC_STIME, job->ledger.placed_system_ns);

@@ -13,6 +13,10 @@
 /* In auto mode no read may be predicted to hold its target's lock for longer. */
 enum { STALL_CAP_NS = 2000000, KIB = 1024 };
 
+/* Below this a whole read is cheaper than a sample and within the cap, so that short and small jobs never ask
+ * whether pages may be sampled. */
+enum { SAMPLING_MATTERS_BYTES = 32 << 20 };
+
 void trk__job_memory_init(struct trk_job_memory *memory, enum trk_memory_mode mode,
                           double budget_ratio)
 {
@@ -20,6 +24,7 @@ void trk__job_memory_init(struct trk_job_memory *memory, enum trk_memory_mode mo
     trk__mem_scheduler_init(&memory->scheduler, &(struct trk_mem_scheduler_options){
                                                     .budget_ratio = budget_ratio,
                                                     .stall_cap_ns = STALL_CAP_NS,
+                                                    .page_kb = (double)sysconf(_SC_PAGESIZE) / KIB,
                                                 });
 }
 
@@ -27,6 +32,9 @@ void trk__job_memory_done(struct trk_job_memory *memory)
 {
     trk__mem_model_free(memory->model);
     memory->model = NULL;
+    if (memory->sampler_tried)
+        trk__pagemap_sampler_done(&memory->sampler);
+    memory->sampler_tried = false;
 }
 
 static uint64_t resident_bytes(const struct trk_proc_tree *tree, const struct trk_proc *proc)
@@ -39,6 +47,23 @@ static bool has_memory(const struct trk_proc *proc)
     return !proc->vanished && !trk__proc_is_zombie(proc);
 }
 
+static void note_read(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
+                      struct trk_proc *proc, uint64_t pss_bytes, int64_t held_ns)
+{
+    memory->true_reads++;
+    if (held_ns > memory->longest_read_ns)
+        memory->longest_read_ns = held_ns;
+    proc->pss_read_ns = trk__context_monotonic_ns(tree->context);
+    proc->pss_bytes = pss_bytes;
+    proc->pss_resident_bytes = resident_bytes(tree, proc);
+}
+
+static void note_refusal(struct trk_job_memory *memory, int code)
+{
+    if (code == -EACCES || code == -EPERM)
+        memory->limits |= TRK_MEMORY_LIMIT_REFUSED;
+}
+
 /* A true read with its duration. Keeps in the process what was found. */
 static int read_truly(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
                       struct trk_proc *proc, struct trk_proc_rollup *ret_rollup,
@@ -46,17 +71,12 @@ static int read_truly(struct trk_job_memory *memory, const struct trk_proc_tree 
 {
     int64_t before_ns = trk__context_monotonic_ns(tree->context);
     int code = trk__proc_read_rollup(tree->context, proc->pid, ret_rollup);
-    int64_t now_ns = trk__context_monotonic_ns(tree->context);
-    *ret_took_ns = now_ns - before_ns;
-    if (code < 0)
-        return code;
-    memory->true_reads++;
-    if (*ret_took_ns > memory->longest_read_ns)
-        memory->longest_read_ns = *ret_took_ns;
-    proc->pss_read_ns = now_ns;
-    proc->pss_bytes = ret_rollup->pss_bytes;
-    proc->pss_resident_bytes = resident_bytes(tree, proc);
-    return 0;
+    *ret_took_ns = trk__context_monotonic_ns(tree->context) - before_ns;
+    if (code == 0)
+        note_read(memory, tree, proc, ret_rollup->pss_bytes, *ret_took_ns);
+    else
+        note_refusal(memory, code);
+    return code;
 }
 
 /* ---- --memory pss and rss ---- */
@@ -114,9 +134,19 @@ static bool ensure_model(struct trk_job_memory *memory, const struct trk_context
     return trk__mem_model_new(&options, &memory->model) == 0;
 }
 
-static void feed(trk_mem_model *model, const struct trk_proc_tree *tree)
+/* Once, and only when there is something to sample. */
+static void ask_for_sampling(struct trk_job_memory *memory, const struct trk_proc_tree *tree)
 {
-    trk__mem_tick_begin(model);
+    if (memory->sampler_tried || memory->largest_bytes < SAMPLING_MATTERS_BYTES)
+        return;
+    memory->sampler_tried = true;
+    trk__pagemap_sampler_init(&memory->sampler, tree->context, (uint64_t)tree->root_pid);
+    memory->scheduler.options.may_sample = trk__pagemap_sampler_is_complete(&memory->sampler);
+}
+
+static void feed(struct trk_job_memory *memory, const struct trk_proc_tree *tree)
+{
+    trk__mem_tick_begin(memory->model);
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct trk_proc *proc = &tree->item[i];
         if (!has_memory(proc))
@@ -132,9 +162,13 @@ static void feed(trk_mem_model *model, const struct trk_proc_tree *tree)
             .shared_pages = proc->statm.shared_pages,
         };
         memcpy(seen.comm, proc->stat.comm, sizeof seen.comm);
-        trk__mem_tick_process(model, &seen);
+        trk__mem_tick_process(memory->model, &seen);
+        if (!seen.start_stack && seen.resident_pages)
+            memory->limits |= TRK_MEMORY_LIMIT_HIDDEN;
     }
-    trk__mem_tick_end(model, NULL);
+    /* A memory cgroup of the job's own would tell its anonymous memory exactly; none is made for it, since charges and
+     * limits would move with it. */
+    trk__mem_tick_end(memory->model, NULL);
 }
 
 static void refresh(trk_mem_model *model, const struct trk_mem_choice *choice,
@@ -152,39 +186,97 @@ static void refresh(trk_mem_model *model, const struct trk_mem_choice *choice,
     trk__mem_model_refresh(model, choice->pid, choice->start_time, &truth);
 }
 
+static uint64_t kb_to_bytes(double kb)
+{
+    return kb > 0 ? (uint64_t)(kb * KIB) : 0;
+}
+
+static struct trk_mem_stratum stratum_of(const struct trk_page_stratum *pages)
+{
+    return (struct trk_mem_stratum){.present = pages->present,
+                                    .exclusive = pages->exclusive,
+                                    .looked_up = pages->looked_up,
+                                    .mean_share = pages->mean_share};
+}
+
+/* What a read cost us, and the longest time that it held its target. */
+struct price {
+    int64_t took_ns, held_ns;
+};
+
+static int read_by_sample(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
+                          struct trk_proc *proc, const struct trk_mem_choice *choice,
+                          struct price *ret_price)
+{
+    struct trk_page_sample pages;
+    int64_t before_ns = trk__context_monotonic_ns(tree->context);
+    int code = trk__pagemap_sample(&memory->sampler, choice->pid, &pages);
+    ret_price->took_ns = trk__context_monotonic_ns(tree->context) - before_ns;
+    if (code < 0) {
+        note_refusal(memory, code);
+        return code;
+    }
+    ret_price->held_ns = pages.longest_call_ns;
+    struct trk_mem_sample sample = {.anon = stratum_of(&pages.anon),
+                                    .file = stratum_of(&pages.file),
+                                    .shmem = stratum_of(&pages.shmem),
+                                    .rss_shmem_kb = (double)pages.rss_shmem_bytes / KIB};
+    struct trk_mem_estimate estimate;
+    code = trk__mem_model_refresh_sample(memory->model, choice->pid, choice->start_time, &sample);
+    if (code == 0)
+        code = trk__mem_model_estimate(memory->model, choice->pid, &estimate);
+    if (code == 0)
+        note_read(memory, tree, proc, kb_to_bytes(estimate.pss_kb), pages.longest_call_ns);
+    return code;
+}
+
+static int read_by_rollup(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
+                          struct trk_proc *proc, const struct trk_mem_choice *choice,
+                          struct price *ret_price)
+{
+    struct trk_proc_rollup rollup;
+    int code = read_truly(memory, tree, proc, &rollup, &ret_price->took_ns);
+    ret_price->held_ns = ret_price->took_ns;
+    if (code == 0)
+        refresh(memory->model, choice, &rollup);
+    return code;
+}
+
 static void read_what_is_uncertain(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
     struct trk_mem_choice choice;
     uint64_t now_ns = (uint64_t)trk__context_monotonic_ns(tree->context);
     trk__mem_scheduler_tick(&memory->scheduler, now_ns);
     while (trk__mem_scheduler_next(&memory->scheduler, memory->model, &choice)) {
-        struct trk_proc_rollup rollup;
-        int64_t took_ns = 0;
+        struct price price = {0};
         struct trk_proc *proc = trk__proc_tree_find(tree, choice.pid);
-        int code = proc ? read_truly(memory, tree, proc, &rollup, &took_ns) : -ESRCH;
-        if (code == 0)
-            refresh(memory->model, &choice, &rollup);
-        else
+        int code = -ESRCH;
+        if (proc && choice.primitive == TRK_MEM_SAMPLE)
+            code = read_by_sample(memory, tree, proc, &choice, &price);
+        else if (proc)
+            code = read_by_rollup(memory, tree, proc, &choice, &price);
+        if (code < 0)
             trk__mem_model_refused(memory->model, choice.pid, choice.start_time);
-        trk__mem_scheduler_spend(&memory->scheduler, &choice, (uint64_t)took_ns, (uint64_t)took_ns);
+        trk__mem_scheduler_spend(&memory->scheduler, &choice, (uint64_t)price.took_ns,
+                                 (uint64_t)price.held_ns);
     }
-}
-
-static uint64_t kb_to_bytes(double kb)
-{
-    return kb > 0 ? (uint64_t)(kb * KIB) : 0;
+    if (memory->scheduler.left_too_large)
+        memory->limits |= TRK_MEMORY_LIMIT_NO_SAMPLES;
 }
 
 static void sum_up_by_model(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
     struct trk_mem_total total;
-    feed(memory->model, tree);
+    ask_for_sampling(memory, tree);
+    feed(memory, tree);
     read_what_is_uncertain(memory, tree);
     trk__mem_model_total(memory->model, &total);
     memory->total_bytes = kb_to_bytes(total.pss_kb);
     memory->low_bytes = kb_to_bytes(total.low_kb);
     memory->high_bytes = kb_to_bytes(total.high_kb);
     memory->estimated_bytes = kb_to_bytes(total.pss_kb * total.estimated_ratio);
+    if (memory->estimated_bytes)
+        memory->limits |= TRK_MEMORY_LIMIT_NO_CGROUP;
 }
 
 /* ---- one tick ---- */
@@ -196,7 +288,10 @@ static void sum_up_resident(struct trk_job_memory *memory, const struct trk_proc
         if (!has_memory(proc))
             continue;
         memory->known = true;
-        memory->rss_bytes += resident_bytes(tree, proc);
+        uint64_t resident = resident_bytes(tree, proc);
+        memory->rss_bytes += resident;
+        if (resident > memory->largest_bytes)
+            memory->largest_bytes = resident;
         memory->virtual_bytes += proc->statm.size_pages * tree->context->page_bytes;
     }
 }
@@ -205,7 +300,7 @@ void trk__job_memory_tick(struct trk_job_memory *memory, struct trk_proc_tree *t
 {
     memory->known = false;
     memory->total_bytes = memory->low_bytes = memory->high_bytes = memory->estimated_bytes = 0;
-    memory->rss_bytes = memory->virtual_bytes = 0;
+    memory->rss_bytes = memory->virtual_bytes = memory->largest_bytes = 0;
     sum_up_resident(memory, tree);
     if (!memory->known)
         return;

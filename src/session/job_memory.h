@@ -2,6 +2,7 @@
 #ifndef TRK_SESSION_JOB_MEMORY_H
 #define TRK_SESSION_JOB_MEMORY_H
 
+#include "collect/proc_pagemap.h"
 #include "collect/proc_tree.h"
 #include "memory/scheduler.h"
 #include "resource_tracker.h"
@@ -10,14 +11,18 @@ struct trk_job_memory {
     enum trk_memory_mode mode;
     trk_mem_model *model; /* auto mode; made at the first tick */
     struct trk_mem_scheduler scheduler;
-    uint64_t true_reads;
-    int64_t longest_read_ns;
+    struct trk_pagemap_sampler sampler; /* once a process is large enough for it to matter */
+    bool sampler_tried;
+    uint64_t true_reads;     /* page samples with them */
+    int64_t longest_read_ns; /* the longest that a process may have waited for one of them */
+    unsigned limits;         /* bits of enum trk_memory_limit, over all ticks */
 
     /* Of the last tick. */
     bool known; /* at least one live process had memory to read */
     uint64_t total_bytes, low_bytes, high_bytes;
     uint64_t estimated_bytes;
     uint64_t rss_bytes, virtual_bytes;
+    uint64_t largest_bytes; /* resident size of the largest process */
 };
 
 void trk__job_memory_init(struct trk_job_memory *memory, enum trk_memory_mode mode,

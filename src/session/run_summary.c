@@ -91,6 +91,10 @@ static void summarise_peak(const struct trk_session *session, struct trk_summary
     bool is_bounded = (job->memory_seen_ns || is_alone) && trk__peak_high(peak, largest, &high);
     summary->peak_memory_bytes = total(!isnan(value), fmax(value, low), source);
     summary->peak_memory_sampled_bytes = sampled;
+    summary->peak_memory_sampled_low_bytes =
+        job->memory_seen_ns ? (double)job->peak_low_bytes : NAN;
+    summary->peak_memory_sampled_high_bytes =
+        job->memory_seen_ns ? (double)job->peak_high_bytes : NAN;
     summary->peak_memory_low_bytes = isnan(value) || low <= 0 ? NAN : low;
     summary->peak_memory_high_bytes = is_bounded ? fmax((double)high, fmax(value, low)) : NAN;
 }
@@ -105,6 +109,7 @@ static void summarise_memory(const struct trk_session *session, struct trk_summa
             : NAN;
     summary->memory_true_reads = job->memory.true_reads;
     summary->memory_longest_read_seconds = (double)job->memory.longest_read_ns * 1e-9;
+    summary->memory_limits = job->memory.limits;
 }
 
 /* The books lack who was reaped by nobody, exit records who lives on: the larger is nearer to the truth. */
@@ -170,6 +175,8 @@ static struct trk_total count_processes(const struct trk_session *session)
     bool valid = job->has_root && job->visible;
     if (session->truth.events_from_start)
         return total(valid, (double)(told > seen ? told : seen), "events");
+    if (session->truth.events_dropped && told > seen)
+        return total(valid, (double)told, "events+sampled");
     return total(valid, (double)seen, job->unseen_reaped ? "wait4+sampled" : "sampled");
 }
 
@@ -187,7 +194,7 @@ static double own_peak_rss_bytes(const struct trk_context *context)
     return NAN;
 }
 
-static void summarise_overhead(const struct trk_session *session, struct trk_summary *summary)
+void trk_session_overhead(const trk_session *session, struct trk_summary *summary)
 {
     struct rusage own;
     getrusage(RUSAGE_SELF, &own);
@@ -217,7 +224,7 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
     summarise_memory(session, ret_summary);
     summarise_bytes(session, ret_summary);
     summarise_oom(session, ret_summary);
-    summarise_overhead(session, ret_summary);
+    ret_summary->overhead_cpu_seconds = ret_summary->overhead_peak_rss_bytes = NAN;
 }
 
 int trk_session_survivor(const trk_session *session, uint32_t index, pid_t *ret_pid,

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+/* Below it a clock tick of 10 ms would show in the rows. */
+static const int64_t FINE_CLOCK_BELOW_NS = 500000000;
+
 static const double INTERVAL_MIN_SECONDS = 0.001;
 static const double INTERVAL_MAX_SECONDS = 3600;
 
@@ -72,6 +75,7 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     trk__run_stats_init(&session->stats, options->interval_seconds);
     code = trk__context_init(&session->context, options->root_path, error);
     trk__job_init(&session->job, &session->context, options);
+    session->job.tree.fine_clock = session->interval_ns < FINE_CLOCK_BELOW_NS;
     if (code == 0)
         code = trk__truth_init(&session->truth, session, options->sources, error);
     if (code == 0 && options->output_path)
@@ -195,7 +199,10 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     if (code < 0)
         return trk__error_set(error, code, "cannot start measuring: %s", strerror(-code));
     take_first_sample(session, too_late);
-    code = trk__loop_open(session, error);
+    /* Its end is the only event there will be: nothing to wait for. */
+    session->root_is_zombie = too_late && !session->options.wait_descendants;
+    if (!session->root_is_zombie)
+        code = trk__loop_open(session, error);
     session->started = code == 0;
     return code;
 }
@@ -205,10 +212,12 @@ int trk_session_finish(trk_session *session, struct trk_error *error)
     if (!session->started || session->finished)
         return 0;
     session->finished = true;
+    session->job.tree.fine_clock = true; /* what waited for a whole tick counts now */
     int code = trk__session_tick(session, error);
     trk__truth_finish(&session->truth);
     trk__truth_find_killed(&session->truth);
-    session->end_ns = trk__context_monotonic_ns(&session->context);
+    session->end_ns =
+        session->last_tick_ns; /* when the end was noticed, without our own work after it */
     struct trk_error close_error;
     int closed = trk__writer_close(session->writer, &close_error);
     session->writer = NULL;

@@ -63,6 +63,26 @@ static void put_cpu(struct trk_json *json, const struct trk_summary *summary)
     trk__json_end_object(json);
 }
 
+/* Names for programs; the terminal has sentences. */
+static void put_memory_limits(struct trk_json *json, unsigned limits)
+{
+    static const struct {
+        enum trk_memory_limit limit;
+        const char *name;
+    } names[] = {
+        {TRK_MEMORY_LIMIT_NO_SAMPLES, "no_page_samples"},
+        {TRK_MEMORY_LIMIT_REFUSED, "reads_refused"},
+        {TRK_MEMORY_LIMIT_HIDDEN, "families_hidden"},
+        {TRK_MEMORY_LIMIT_NO_CGROUP, "no_own_cgroup"},
+    };
+    trk__json_key(json, "limited_by");
+    trk__json_begin_array(json);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (limits & names[i].limit)
+            trk__json_string(json, names[i].name);
+    trk__json_end_array(json);
+}
+
 static void put_memory(struct trk_json *json, const struct trk_summary *summary)
 {
     trk__json_key(json, "peak_memory_bytes");
@@ -72,10 +92,13 @@ static void put_memory(struct trk_json *json, const struct trk_summary *summary)
     put_whole(json, "high", summary->peak_memory_high_bytes);
     put_source(json, &summary->peak_memory_bytes);
     put_whole(json, "sampled", summary->peak_memory_sampled_bytes);
+    put_whole(json, "sampled_low", summary->peak_memory_sampled_low_bytes);
+    put_whole(json, "sampled_high", summary->peak_memory_sampled_high_bytes);
     put_rounded(json, "estimated_ratio", summary->memory_estimated_ratio);
     trk__json_key(json, "true_reads");
     trk__json_u64(json, summary->memory_true_reads);
     put_rounded(json, "longest_read_seconds", summary->memory_longest_read_seconds);
+    put_memory_limits(json, summary->memory_limits);
     trk__json_end_object(json);
 }
 
@@ -227,6 +250,7 @@ int trk_session_write_summary(const trk_session *session, char *const command[],
 {
     struct trk_summary summary;
     trk_session_summary(session, &summary);
+    trk_session_overhead(session, &summary);
     struct trk_buffer text;
     trk__buffer_init(&text, TEXT_LIMIT);
     struct trk_json json = trk__json(&text);

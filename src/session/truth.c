@@ -157,9 +157,10 @@ static void on_process_end(void *state, pid_t pid, const struct trk_proc *proc, 
     struct trk_life *open = trk__book_find(&truth->book, pid);
     struct trk_life alone = {.pid = pid, .merged = 1};
     struct trk_life *life = open ? open : &alone;
-    truth->vanished++;
-    if (proc)
+    if (proc) {
+        trk__truth_mark_ended(truth, proc);
         tell_from_look(truth, proc, life);
+    }
     if (status) {
         life->status = *status;
         life->has_status = true;
@@ -169,7 +170,7 @@ static void on_process_end(void *state, pid_t pid, const struct trk_proc *proc, 
     }
     if (open)
         trk__book_end(&truth->book, open);
-    else
+    else if (proc || !truth->events_from_start) /* else its life was told and is closed */
         trk__book_add(&truth->book, life);
 }
 
@@ -399,17 +400,11 @@ static void read_counters(struct trk_truth *truth)
 {
     void *perf = open_self(truth, TRK_TRUTH_PERF);
     void *cgroup = truth->cgroup_placed ? open_self(truth, TRK_TRUTH_CGROUP) : NULL;
-    uint64_t floor_ns = 0;
-    if (perf && trk__source_perf_ops.cpu(perf, &truth->perf) == 0) {
+    if (perf && trk__source_perf_ops.cpu(perf, &truth->perf) == 0)
         truth->has_perf = true;
-        floor_ns = truth->perf.cpu_ns;
-    }
-    if (cgroup && trk__source_cgroup_ops.cpu(cgroup, &truth->cgroup) == 0) {
+    if (cgroup && trk__source_cgroup_ops.cpu(cgroup, &truth->cgroup) == 0)
         truth->has_cgroup = true;
-        uint64_t whole_ns = (uint64_t)((int64_t)truth->cgroup.cpu_ns + truth->cgroup_before_ns);
-        floor_ns = whole_ns > floor_ns ? whole_ns : floor_ns;
-    }
-    job_of(truth)->ledger.floor_cpu_ns = floor_ns;
+    job_of(truth)->ledger.floor_cpu_ns = trk__truth_cpu(truth, false).cpu_ns;
 }
 
 /* ---- the job's own cgroup ---- */
@@ -456,9 +451,9 @@ static void place_in_cgroup(struct trk_truth *truth)
     }
     /* Both clocks are read here and now: their difference is what was used outside. */
     struct trk_source_cpu inside;
+    trk__job_look(job_of(truth));
     read_counters(truth);
-    uint64_t booked_ns = job->ledger.total[TRK_USAGE_CPU_NS];
-    uint64_t used_ns = truth->perf.cpu_ns > booked_ns ? truth->perf.cpu_ns : booked_ns;
+    uint64_t used_ns = job->ledger.floor_cpu_ns;
     truth->cgroup_placed = trk__source_cgroup_ops.cpu(cgroup, &inside) == 0;
     truth->cgroup_before_ns = (int64_t)used_ns - (int64_t)inside.cpu_ns;
 }
@@ -506,27 +501,23 @@ void trk__truth_finish(struct trk_truth *truth)
         close_source(truth, i);
 }
 
-/* A vanished child that its parent did not seem to take over may have been taken over after all. Where a counter
- * of the whole tree finds no more than the books have, nobody is missing. */
-static bool is_complete(const struct trk_cpu_figures *figures)
-{
-    bool by_cgroup = figures->has_cgroup && figures->cgroup_ns <= figures->booked_ns;
-    bool by_perf = figures->has_perf && figures->perf_ns <= figures->booked_ns;
-    return by_cgroup || by_perf;
-}
-
-struct trk_cpu_verdict trk__truth_cpu(const struct trk_truth *truth, bool has_survivors)
+static struct trk_cpu_figures cpu_figures(const struct trk_truth *truth, bool has_survivors)
 {
     const struct trk_job *job = job_of(truth);
-    struct trk_cpu_figures figures = {
+    return (struct trk_cpu_figures){
         .booked_ns = job->ledger.total[TRK_USAGE_CPU_NS],
         .is_reaped = job->root_reaped,
+        .has_survivors = has_survivors,
         .may_lack = truth->ignores_sigchld || job->ledger.lost_children,
         .has_cgroup = truth->has_cgroup,
         .cgroup_ns = (uint64_t)((int64_t)truth->cgroup.cpu_ns + truth->cgroup_before_ns),
         .has_perf = truth->has_perf,
         .perf_ns = truth->perf.cpu_ns,
     };
-    figures.needs_looks = has_survivors || (job->ledger.lost_children && !is_complete(&figures));
+}
+
+struct trk_cpu_verdict trk__truth_cpu(const struct trk_truth *truth, bool has_survivors)
+{
+    struct trk_cpu_figures figures = cpu_figures(truth, has_survivors);
     return trk__cpu_reconcile(&figures);
 }

@@ -54,7 +54,10 @@ struct trk_truth {
     bool ignores_sigchld;     /* somebody in the job does */
 
     struct trk_peak peak;
-    uint64_t forks_before, ever_before, vanished;
+    uint64_t born_before, found_before; /* at the last look */
+    uint32_t vanished;                  /* since, of those that were looked at before ... */
+    uint64_t vanished_marks_bytes;      /* ... and their marks */
+    uint64_t ended_moved_bytes; /* what the marks of others can have moved before their end */
     uint32_t next_mark;
 
     struct trk_moment moment[TRK_MOMENTS];
@@ -91,6 +94,7 @@ void trk__own_cgroup_find(const struct trk_context *context, struct trk_cgroup_p
                           struct trk_source_setup *setup);
 
 /* truth_memory.c */
+void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc);
 void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sample);
 const struct trk_moment *trk__truth_moment_at(const struct trk_truth *truth, unsigned age);
 

@@ -15,92 +15,118 @@ enum {
 
 static const int64_t MOMENT_APART_NS = 900000000;
 
-static bool may_have_moved(const struct trk_proc *proc)
+static uint64_t faults_since_mark(const struct trk_proc *proc)
 {
     uint64_t faults = proc->stat.minor_faults + proc->stat.major_faults;
-    return !proc->mark_bytes || faults != proc->mark_faults;
+    return faults > proc->mark_faults ? faults - proc->mark_faults : 0;
 }
 
-/* Returns whether the mark is higher than it was. */
-static bool read_mark(struct trk_truth *truth, struct trk_proc *proc)
+/* The last look at a zombie tells its faults to the end, and so how far its mark can have moved. Of one that was gone
+ * only the largest mark of all that ended is known, and that comes later. */
+void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc)
+{
+    enum { MOVED_LITTLE_BYTES = 16 << 20 };
+    uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES;
+    if (trk__proc_is_zombie(proc) && proc->mark_faults && moved_bytes < MOVED_LITTLE_BYTES) {
+        truth->ended_moved_bytes += moved_bytes;
+        return;
+    }
+    truth->vanished++;
+    truth->vanished_marks_bytes += proc->mark_bytes;
+}
+
+static void read_mark(struct trk_truth *truth, struct trk_proc *proc)
 {
     struct trk_high_water mark;
     if (trk__high_water_read(&truth->session->context, proc->pid, &mark) < 0)
-        return false;
-    bool rose = mark.peak_rss_bytes > proc->mark_bytes;
-    if (rose)
+        return;
+    if (mark.peak_rss_bytes > proc->mark_bytes)
         proc->mark_bytes = mark.peak_rss_bytes;
     proc->mark_faults = proc->stat.minor_faults + proc->stat.major_faults;
     truth->ignores_sigchld |= mark.ignores_sigchld;
-    return rose;
 }
 
-/* Who lived since the last look without being seen at this one. Told exactly by process events; else no more
- * than were born on the whole machine. */
-static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *sample,
-                             uint32_t seen)
+/* At most so many lived at once since the last look that no look has caught. Process events tell births and who
+ * lived at once; without them it is no more than were born on the whole machine. */
+static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *sample)
 {
     const struct trk_job *job = &truth->session->job;
-    uint64_t unseen = truth->vanished;
-    if (truth->source[TRK_TRUTH_EVENTS].is_open) {
-        uint32_t most = trk__book_interval(&truth->book);
-        unseen = most > seen ? most - seen : 0;
-    } else if (sample && trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL)) {
-        uint64_t forks = sample->raw[TRK_M_SYS_FORKS_TOTAL];
-        uint64_t before = truth->forks_before ? truth->forks_before : job->tree.first_forks;
-        uint64_t born = before && forks > before ? forks - before : 0;
-        uint64_t found = job->tree.ever - (truth->ever_before ? truth->ever_before : 1);
-        unseen += born > found ? born - found : 0;
-        truth->forks_before = forks;
-        truth->ever_before = job->tree.ever;
-    }
-    truth->vanished = 0;
-    return unseen < UINT32_MAX ? (uint32_t)unseen : UINT32_MAX;
+    bool has_events = truth->source[TRK_TRUTH_EVENTS].is_open;
+    bool has_forks = sample && trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL);
+    uint64_t most = has_events ? trk__book_interval(&truth->book) : UINT32_MAX;
+    uint64_t born = has_events  ? truth->book.ever
+                    : has_forks ? sample->raw[TRK_M_SYS_FORKS_TOTAL]
+                                : 0;
+    uint64_t found = job->tree.ever;
+    bool is_first = !truth->found_before;
+    uint64_t before = is_first ? (has_events ? 0 : job->tree.first_forks - 1) : truth->born_before;
+    uint64_t births = born > before ? born - before : 0;
+    uint64_t finds = found - truth->found_before;
+    uint64_t unseen = births > finds ? births - finds : 0;
+    truth->born_before = born;
+    truth->found_before = found;
+    return (uint32_t)(unseen < most ? unseen : most);
 }
 
-static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, bool rose)
+static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, uint64_t before_bytes)
 {
     uint64_t page = truth->session->context.page_bytes;
-    uint64_t faults = proc->stat.minor_faults + proc->stat.major_faults;
-    uint64_t stale =
-        proc->mark_faults && faults > proc->mark_faults ? faults - proc->mark_faults : 0;
     struct trk_peak_process process = {
         .rss_bytes = proc->statm.resident_pages * page,
         .shared_bytes = proc->statm.shared_pages * page,
         .mark_bytes = proc->mark_bytes,
-        .rose = rose,
+        .mark_before_bytes = before_bytes,
     };
-    /* A mark that was not read now may have moved by what was faulted in since. */
-    if (stale && process.mark_bytes + stale * FAULT_BYTES > process.rss_bytes)
-        truth->peak.excess_bytes += stale * FAULT_BYTES,
-            truth->peak.marks_bytes += stale * FAULT_BYTES;
     trk__peak_process(&truth->peak, &process);
+    if (!proc->mark_faults)
+        return;
+    /* A mark that was not read now may have moved by what was faulted in since. */
+    uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES;
+    truth->peak.excess_bytes += moved_bytes;
+    truth->peak.marks_bytes += moved_bytes;
+    truth->peak.growth_bytes += moved_bytes;
+}
+
+static void read_marks(struct trk_truth *truth)
+{
+    struct trk_job *job = &truth->session->job;
+    uint32_t count = job->tree.count;
+    uint32_t reads = count <= READS_ALWAYS ? READS_ALWAYS : READS_ALWAYS + count / READS_SHARE;
+    if (!truth->source[TRK_TRUTH_HWM].is_open)
+        reads = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct trk_proc *proc = &job->tree.item[(i + truth->next_mark) % count];
+        uint64_t before_bytes = proc->mark_bytes;
+        if (trk__proc_is_zombie(proc) || proc->vanished)
+            continue;
+        if (reads && (!proc->mark_bytes || faults_since_mark(proc))) {
+            read_mark(truth, proc);
+            reads--;
+        }
+        uint64_t rss_bytes = proc->statm.resident_pages * truth->session->context.page_bytes;
+        if (rss_bytes > proc->mark_bytes)
+            proc->mark_bytes = rss_bytes;
+        add_to_peak(truth, proc, before_bytes);
+    }
+    truth->next_mark = count ? (truth->next_mark + READS_ALWAYS) % count : 0;
 }
 
 void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sample)
 {
-    struct trk_job *job = &truth->session->job;
-    uint32_t count = job->tree.count, seen = 0;
-    uint32_t reads = count <= READS_ALWAYS ? READS_ALWAYS : READS_ALWAYS + count / READS_SHARE;
-    bool readable = truth->source[TRK_TRUTH_HWM].is_open;
-    for (uint32_t i = 0; i < count; i++) {
-        struct trk_proc *proc = &job->tree.item[(i + truth->next_mark) % count];
-        if (trk__proc_is_zombie(proc) || proc->vanished)
-            continue;
-        bool rose = false;
-        if (readable && reads && may_have_moved(proc)) {
-            rose = read_mark(truth, proc);
-            reads--;
-        }
-        add_to_peak(truth, proc, rose);
-        seen++;
-    }
-    truth->next_mark = count ? (truth->next_mark + READS_ALWAYS) % count : 0;
-    const struct trk_job_memory *memory = &job->memory;
-    if (!memory->known)
-        return;
-    struct trk_peak_sample sums = {memory->total_bytes, memory->low_bytes, memory->high_bytes};
-    trk__peak_interval(&truth->peak, &sums, count_unseen(truth, sample, seen));
+    const struct trk_job_memory *memory = &truth->session->job.memory;
+    read_marks(truth);
+    struct trk_peak_gone gone = {
+        .unseen = count_unseen(truth, sample),
+        .vanished = truth->vanished,
+        .vanished_marks_bytes = truth->vanished_marks_bytes,
+    };
+    struct trk_peak_sample sums = {0};
+    truth->peak.growth_bytes += truth->ended_moved_bytes;
+    if (memory->known)
+        sums = (struct trk_peak_sample){memory->total_bytes, memory->low_bytes, memory->high_bytes};
+    trk__peak_interval(&truth->peak, &sums, &gone);
+    truth->vanished = 0;
+    truth->vanished_marks_bytes = truth->ended_moved_bytes = 0;
 }
 
 /* ---- the last moments ---- */

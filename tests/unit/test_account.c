@@ -96,21 +96,23 @@ static void sources_have_names(void)
 
 /* ---- peak memory ---- */
 
-static struct trk_peak_process process(uint64_t rss, uint64_t shared, uint64_t mark, bool rose)
+static struct trk_peak_process process(uint64_t rss, uint64_t shared, uint64_t mark,
+                                       uint64_t before)
 {
-    return (struct trk_peak_process){rss * MIB, shared * MIB, mark * MIB, rose};
+    return (struct trk_peak_process){rss * MIB, shared * MIB, mark * MIB, before * MIB};
 }
 
 static void interval(struct trk_peak *peak, uint64_t sampled_bytes, uint32_t unseen)
 {
     struct trk_peak_sample sample = {sampled_bytes, sampled_bytes, UINT64_MAX / 2};
-    trk__peak_interval(peak, &sample, unseen);
+    struct trk_peak_gone gone = {.unseen = unseen};
+    trk__peak_interval(peak, &sample, &gone);
 }
 
 static void a_spike_between_samples_is_in_a_narrow_bracket(void)
 {
     struct trk_peak peak = {0};
-    struct trk_peak_process small = process(2, 1, 2, true), spiked = process(2, 1, 1026, true);
+    struct trk_peak_process small = process(2, 1, 2, 0), spiked = process(2, 1, 1026, 2);
     uint64_t high;
     trk__peak_process(&peak, &small);
     interval(&peak, 1 * MIB, 0);
@@ -126,7 +128,7 @@ static void a_spike_between_samples_is_in_a_narrow_bracket(void)
 static void an_old_mark_does_not_lift_later_samples(void)
 {
     struct trk_peak peak = {0};
-    struct trk_peak_process spiked = process(2, 0, 1000, true), later = process(2, 0, 1000, false);
+    struct trk_peak_process spiked = process(2, 0, 1000, 2), later = process(2, 0, 1000, 1000);
     trk__peak_process(&peak, &spiked);
     interval(&peak, 2 * MIB, 0);
     trk__peak_process(&peak, &later);
@@ -137,7 +139,7 @@ static void an_old_mark_does_not_lift_later_samples(void)
 static void spikes_that_may_overlap_are_allowed_for(void)
 {
     struct trk_peak peak = {0};
-    struct trk_peak_process one = process(2, 0, 300, true), two = process(2, 0, 400, true);
+    struct trk_peak_process one = process(2, 0, 300, 2), two = process(2, 0, 400, 2);
     uint64_t high;
     trk__peak_process(&peak, &one);
     trk__peak_process(&peak, &two);
@@ -151,20 +153,28 @@ static void spikes_that_may_overlap_are_allowed_for(void)
 static void copies_of_one_parent_allow_no_more_than_their_shared_sum(void)
 {
     struct trk_peak peak = {0};
-    struct trk_peak_process copy = process(500, 0, 500, true);
+    struct trk_peak_process copy = process(500, 0, 500, 0), left = process(500, 0, 500, 500);
     struct trk_peak_sample sample = {501 * MIB, 490 * MIB, 510 * MIB};
+    struct trk_peak_gone nobody = {0},
+                         children = {.vanished = 8, .vanished_marks_bytes = 4000 * MIB};
     uint64_t high;
     for (int i = 0; i < 9; i++)
         trk__peak_process(&peak, &copy);
-    trk__peak_interval(&peak, &sample, 0);
+    trk__peak_interval(&peak, &sample, &nobody);
     CHECK(trk__peak_high(&peak, 0, &high));
     CHECK_U64(high, 510 * MIB);
+    /* They end; each may have grown to the largest mark that anybody ended with, and no further. */
+    trk__peak_process(&peak, &left);
+    trk__peak_interval(&peak, &sample, &children);
+    CHECK(!trk__peak_high(&peak, 0, &high));
+    CHECK(trk__peak_high(&peak, 501 * MIB, &high));
+    CHECK_U64(high, 518 * MIB);
 }
 
 static void who_lived_unseen_is_as_large_as_the_largest_that_ended(void)
 {
     struct trk_peak peak = {0};
-    struct trk_peak_process parent = process(10, 0, 10, false);
+    struct trk_peak_process parent = process(10, 0, 10, 0);
     uint64_t high;
     trk__peak_process(&peak, &parent);
     interval(&peak, 10 * MIB, 2);
@@ -206,6 +216,15 @@ static void what_nobody_waited_for_is_found_by_counters(void)
     CHECK_TEXT(verdict.source, "cgroup");
 }
 
+static void a_counter_by_another_clock_is_not_believed_for_little(void)
+{
+    struct trk_cpu_figures figures = {
+        .booked_ns = 3000 * MS, .is_reaped = true, .has_perf = true, .perf_ns = 3020 * MS};
+    CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3000 * MS);
+    figures.perf_ns = 3500 * MS; /* nobody was seen to be lost, but somebody must be */
+    CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3500 * MS);
+}
+
 static void without_a_counter_it_is_a_lower_bound(void)
 {
     struct trk_cpu_figures figures = {.booked_ns = 100 * MS, .is_reaped = true, .may_lack = true};
@@ -228,6 +247,7 @@ int main(void)
     RUN(who_lived_unseen_is_as_large_as_the_largest_that_ended);
     RUN(the_books_win_where_they_are_as_good);
     RUN(what_nobody_waited_for_is_found_by_counters);
+    RUN(a_counter_by_another_clock_is_not_believed_for_little);
     RUN(without_a_counter_it_is_a_lower_bound);
     return check_done("account");
 }

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "human.h"
+#include "memory_words.h"
 #include "signal_events.h"
 #include "sparkline.h"
 #include "summary.h"
@@ -188,6 +189,34 @@ static void style_follows_the_environment(void)
     CHECK(!cli_style_of(STDERR_FILENO).colour);
 }
 
+static void a_wide_bracket_is_told(void)
+{
+    struct trk_summary summary = {
+        .peak_memory_bytes = {.valid = true, .value = 100},
+        .peak_memory_low_bytes = 40,
+        .peak_memory_high_bytes = 300,
+        .peak_memory_sampled_low_bytes = 95,
+        .peak_memory_sampled_high_bytes = 104,
+    };
+    CHECK(!cli_memory_is_vague(&summary)); /* what was between the samples is not in question */
+    summary.peak_memory_sampled_high_bytes = 106;
+    CHECK(cli_memory_is_vague(&summary));
+    summary.peak_memory_sampled_low_bytes = summary.peak_memory_sampled_high_bytes = NAN;
+    CHECK(cli_memory_is_vague(&summary));
+    summary.peak_memory_high_bytes = NAN;
+    CHECK(!cli_memory_is_vague(&summary));
+}
+
+static void limits_are_told_in_turn(void)
+{
+    struct trk_summary summary = {0};
+    CHECK(cli_memory_limit(&summary, 0) == NULL);
+    summary.memory_limits = TRK_MEMORY_LIMIT_REFUSED | TRK_MEMORY_LIMIT_NO_CGROUP;
+    CHECK(strstr(cli_memory_limit(&summary, 0), "may not be read") != NULL);
+    CHECK(strstr(cli_memory_limit(&summary, 1), "cgroup") != NULL);
+    CHECK(cli_memory_limit(&summary, 2) == NULL);
+}
+
 int main(void)
 {
     RUN(bytes_have_three_digits);
@@ -202,5 +231,7 @@ int main(void)
     RUN(long_words_wrap);
     RUN(text_never_overflows);
     RUN(style_follows_the_environment);
+    RUN(a_wide_bracket_is_told);
+    RUN(limits_are_told_in_turn);
     return check_done("cli_text");
 }

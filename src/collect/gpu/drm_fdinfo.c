@@ -29,8 +29,9 @@ static struct trk_drm_engine *engine_called(struct trk_drm_client *client, struc
     for (unsigned i = 0; i < client->engine_count; i++)
         if (trk__cursor_equals(&name, client->engine[i].name))
             return &client->engine[i];
-    if (client->engine_count == TRK_DRM_ENGINES_MAX || name.at == name.end ||
-        name.end - name.at >= TRK_DRM_NAME_SIZE)
+    size_t len = (size_t)(name.end - name.at);
+    if (client->engine_count == TRK_DRM_ENGINES_MAX || !len || len >= TRK_DRM_NAME_SIZE ||
+        memchr(name.at, '\0', len))
         return NULL;
     struct trk_drm_engine *engine = &client->engine[client->engine_count++];
     *engine = (struct trk_drm_engine){.capacity = 1};

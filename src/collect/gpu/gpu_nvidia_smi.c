@@ -300,7 +300,8 @@ static void add_row(struct backend *self, uint32_t gpu, struct trk_gpu_reading *
     uint32_t index = reading->device_count - 1;
     *device = row->device;
     memcpy(device->name, name, sizeof name);
-    device->processes_known = device->shares_known = row->users_known && !device->lost;
+    device->processes_known = device->shares_known =
+        row->users_known && self->processes.fd >= 0 && !device->lost;
     if (device->processes_known)
         add_users(self, gpu, reading, index);
 }
