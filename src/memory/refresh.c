@@ -15,6 +15,7 @@
 #define ANON_PAGES_ALIKE 8.0
 #define FILE_PAGES_ALIKE 24.0
 #define STRATUM_MISSED_ERROR 0.3
+#define SHARED_MOST 0.5
 
 /* One read in the model's terms. */
 struct reading {
@@ -164,9 +165,11 @@ static struct stratum_result weigh_stratum(const struct trk_mem_stratum *stratum
     double independent = trk__max(stratum->present / pages_alike, 1);
     result.exclusive_ratio = exclusive;
     result.pss_ratio = exclusive + (1 - exclusive) * share;
-    /* No hit among n pages is not none: as if half a page had been. */
-    double spread = trk__max(exclusive * (1 - exclusive), 0.5 / stratum->present);
-    result.error_ratio = (1 - share) * sqrt(spread / independent);
+    /* No hit among n is not none: as if one more of each kind had been seen. A shared page that was missed has
+     * two holders at least. */
+    double smoothed = (exclusive * independent + 1) / (independent + 2);
+    double spread = smoothed * (1 - smoothed) / independent;
+    result.error_ratio = (1 - trk__min(share, SHARED_MOST)) * sqrt(spread);
     return result;
 }
 

@@ -349,6 +349,20 @@ static void test_sample_is_believed(void)
     CHECK(estimate.high_kb - estimate.low_kb > 0.01 * estimate.pss_kb); /* it is only a sample */
 }
 
+/* Neighbours are alike: a few hundred pages of files, none of them shared, do not prove that none is. */
+static void test_sample_without_shared(void)
+{
+    fresh_model(NULL);
+    struct trk_mem_tick_proc process = process_of(10, 0x7000, 300, 100);
+    tick(&process, 1);
+    struct trk_mem_sample sample = {.anon = {.present = 600, .exclusive = 600},
+                                    .file = {.present = 400, .exclusive = 400}};
+    CHECK(trk__mem_model_refresh_sample(model, 10, process.start_time, &sample) == 0);
+    struct trk_mem_estimate estimate;
+    CHECK(trk__mem_model_estimate(model, 10, &estimate) == 0);
+    CHECK(estimate.low_kb < estimate.pss_kb - 0.02 * 102400);
+}
+
 /* A sample that met no anonymous page says nothing about them. */
 static void test_sample_without_anon(void)
 {
@@ -507,6 +521,7 @@ int main(void)
     RUN(test_left_tree_is_empty);
     RUN(test_refresh_is_believed);
     RUN(test_sample_is_believed);
+    RUN(test_sample_without_shared);
     RUN(test_sample_without_anon);
     RUN(test_copy_ratio_is_learned);
     RUN(test_nothing_uncertain_nothing_read);
