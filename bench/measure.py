@@ -1,6 +1,7 @@
 """The measurements. CPU is the scheduler's nanosecond clock of each process of a tracker, read from
 outside at both ends of a window; the 10 ms ticks of /proc/PID/stat would hide what is measured."""
 
+import json
 import os
 import subprocess
 import threading
@@ -10,6 +11,7 @@ CPUCLOCK_SCHED = 2
 BIG_MIB = 8192
 BIG_NEEDS_MIB = 12288
 CHURN_SETTLE_SECONDS = 0.1
+GROW_INTERVAL_SECONDS = 0.1
 
 
 def cpu_seconds(pids):
@@ -196,6 +198,39 @@ def stall(trees_program, subjects, rounds, seconds, say):
                     running.stop()
                 results.setdefault(subject.key if subject else "none", []).append(
                     {"p99_ms": p99_ns / 1e6, "worst_ms": worst_ns / 1e6})
+    return results, []
+
+
+def grow(trees_program, ours, scratch):
+    """One process on its way to 8 GB, by its own clock, and what is said of its memory in the end."""
+    with Target(trees_program, "grow", BIG_MIB) as target:
+        path = os.path.join(scratch, "grower.json")
+        running = ours.start(target.pid, interval=GROW_INTERVAL_SECONDS, summary=path) if ours else None
+        sleep_until(running.window_begin if running else time.monotonic())
+        _, p99_ns, worst_ns = target.ask()
+        seen = {"p99_ms": p99_ns / 1e6, "worst_ms": worst_ns / 1e6}
+        if not running:
+            return seen
+        time.sleep(3 * GROW_INTERVAL_SECONDS)
+        running.stop()
+        true_bytes = memory_of([target.pid])["Pss"] * 1024
+    with open(path, encoding="utf-8") as text:
+        peak = json.load(text)["totals"]["peak_memory_bytes"]
+    return {**seen, "true_reads": peak["true_reads"],
+            "longest_read_ms": peak["longest_read_seconds"] * 1000,
+            "peak_error_percent": abs(peak["value"] / true_bytes - 1) * 100}
+
+
+def memory(trees_program, ours, rounds, scratch, say):
+    """{subject: [what grow gives, ...]}"""
+    if available_mib() < BIG_NEEDS_MIB:
+        return {}, [f"memory: less than {BIG_NEEDS_MIB} MiB of memory free"]
+    results = {}
+    for number in range(rounds):
+        say(f"memory: round {number + 1} of {rounds}")
+        for subject in (None, ours):
+            results.setdefault(subject.key if subject else "none", []).append(
+                grow(trees_program, subject, scratch))
     return results, []
 
 

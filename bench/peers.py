@@ -99,10 +99,11 @@ class Ours:
     def __init__(self, program, scratch):
         self.program, self.scratch = program, scratch
 
-    def start(self, pid, interval=1.0, system=True):
+    def start(self, pid, interval=1.0, system=True, summary=None):
         rows = fresh(os.path.join(self.scratch, f"ours-{pid}.csv"))
         command = [self.program, "attach", "-i", str(interval), "--rows",
-                   "both" if system else "process", "-o", rows, str(pid)]
+                   "both" if system else "process", "-o", rows,
+                   *(["--force", "-s", summary] if summary else []), str(pid)]
         begin = time.monotonic() + SETTLE_SECONDS
         return Running(spawn(command), begin, rows)
 

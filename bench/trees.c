@@ -1,10 +1,11 @@
-/* What the benchmark watches: steady process trees, one large process, and a large process that
- * maps and unmaps memory and times its own stalls.
+/* What the benchmark watches: steady process trees, one large process, and large processes that
+ * map and unmap memory and time their own stalls.
  *
  *   trees tree N          N sleeping processes: a root, its children, some grandchildren
  *   trees big MIB         one process with MIB resident in 4K pages
  *   trees churn MIB       the same, mapping and unmapping; each line on stdin ends a window and
  *                         prints "count p99_ns worst_ns"
+ *   trees grow MIB        grows to MIB at the first line on stdin, mapping and unmapping; then as churn
  *
  * Prints "ready PID" once everything is in place and lives until its stdin closes.
  *
@@ -27,6 +28,8 @@ enum {
     OWN_BYTES = 1 << 20,    /* private memory of each process of a tree: about 2 MB resident */
     BRANCH_PROCESSES = 5,   /* a child with grandchildren: itself and four */
     CHURN_BYTES = 1 << 18,  /* mapped, touched and unmapped at each step */
+    GROW_MIB = 16,          /* in one go */
+    GROW_CHURNS = 4,        /* between two of them */
     CHURN_PAUSE_NS = 200000 /* between steps: a stall is the target's, not a fight for a core */
 };
 
@@ -195,31 +198,59 @@ static uint64_t churn_once_ns(void)
 }
 
 /* False at the end of input. */
-static int answer_request(struct stalls *stalls)
+static int await_request(void)
 {
     char line[64];
-    ssize_t got = read(STDIN_FILENO, line, sizeof line);
-    if (got <= 0)
-        return 0;
+    return read(STDIN_FILENO, line, sizeof line) > 0;
+}
+
+static void report_stalls(struct stalls *stalls)
+{
     printf("%llu %llu %llu\n", (unsigned long long)stalls->count,
            (unsigned long long)stalls_p99_ns(stalls), (unsigned long long)stalls->worst_ns);
     fflush(stdout);
     *stalls = (struct stalls){0};
-    return 1;
+}
+
+/* Maps and unmaps until the input ends; each line ends a window. */
+static int churn_on(struct stalls *stalls)
+{
+    const struct timespec pause_time = {.tv_nsec = CHURN_PAUSE_NS};
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    for (;;) {
+        stalls_add(stalls, churn_once_ns());
+        if (ppoll(&input, 1, &pause_time, NULL) <= 0)
+            continue;
+        if (!await_request())
+            return 0;
+        report_stalls(stalls);
+    }
 }
 
 static int run_churn(size_t mib)
 {
+    static struct stalls stalls;
     map_resident(mib << 20);
     report_ready();
+    return churn_on(&stalls);
+}
+
+static int run_grow(size_t mib)
+{
     static struct stalls stalls;
     const struct timespec pause_time = {.tv_nsec = CHURN_PAUSE_NS};
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    for (;;) {
-        stalls_add(&stalls, churn_once_ns());
-        if (ppoll(&input, 1, &pause_time, NULL) > 0 && !answer_request(&stalls))
-            return 0;
+    report_ready();
+    if (!await_request())
+        return 0;
+    for (size_t grown = 0; grown < mib; grown += GROW_MIB) {
+        map_resident((size_t)GROW_MIB << 20);
+        for (int i = 0; i < GROW_CHURNS; i++) {
+            stalls_add(&stalls, churn_once_ns());
+            nanosleep(&pause_time, NULL);
+        }
     }
+    report_stalls(&stalls);
+    return churn_on(&stalls);
 }
 
 int main(int argc, char **argv)
@@ -231,6 +262,8 @@ int main(int argc, char **argv)
         return run_big(amount);
     if (amount > 0 && strcmp(argv[1], "churn") == 0)
         return run_churn(amount);
-    fprintf(stderr, "usage: trees tree N | big MIB | churn MIB\n");
+    if (amount > 0 && strcmp(argv[1], "grow") == 0)
+        return run_grow(amount);
+    fprintf(stderr, "usage: trees tree N | big MIB | churn MIB | grow MIB\n");
     return 2;
 }

@@ -310,14 +310,19 @@ static void add_gpu(struct page *page)
 {
     bool job = is_job(page);
     char busy[CLI_HUMAN_SIZE], memory[CLI_HUMAN_SIZE], body[BODY_SIZE];
-    struct trk_metric_stats usage, vram;
-    bool known =
-        stats_of(page, job ? "process_gpu_usage_devices" : "system_gpu_usage_devices", &usage) &&
+    struct trk_metric_stats usage = {.max = NAN}, vram = {.max = NAN};
+    bool has_usage =
+        stats_of(page, job ? "process_gpu_usage_devices" : "system_gpu_usage_devices", &usage);
+    bool has_memory =
         stats_of(page, job ? "process_gpu_vram_bytes" : "system_gpu_vram_bytes", &vram);
-    if (!known || !(usage.max > 0 || vram.max > 0))
+    if (!(usage.max > 0 || vram.max > 0))
         return;
-    snprintf(body, sizeof body, "%s devices busy at the peak, %s of their memory",
-             cli_human_number(usage.max, busy), cli_human_bytes(vram.max, memory));
+    int len = has_usage ? snprintf(body, sizeof body, "%s devices busy at the peak",
+                                   cli_human_number(usage.max, busy))
+                        : snprintf(body, sizeof body, "busy: not measured");
+    if (has_memory)
+        snprintf(body + len, sizeof body - (size_t)len, ", %s of their memory",
+                 cli_human_bytes(vram.max, memory));
     add_line(page, "GPU", body);
 }
 

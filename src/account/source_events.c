@@ -16,7 +16,7 @@
 
 /* As much as may be waiting while the tracker does something else; beyond it the kernel tells that it
  * has dropped some. */
-enum { RECEIVE_BYTES = 1 << 20, DATAGRAM_SIZE = 8192, DATAGRAMS_A_DRAIN = 4096 };
+enum { RECEIVE_BYTES = 1 << 20, DATAGRAM_SIZE = 8192, BATCH = 32, BATCHES_A_DRAIN = 128 };
 
 /* Linux 6.6 takes the wanted kinds behind the operation; before, the operation alone. The connector's header is
  * spelled out, because the kernel's ends in a flexible array and nothing may follow it. */
@@ -134,18 +134,36 @@ static int events_fd(const void *self)
     return ((const struct events_source *)self)->fd;
 }
 
+/* Takes up to a batch; returns how many, or a negative code. Each event is a datagram of less than 100 bytes. */
+static int take_batch(int fd, trk_record_sink *sink, void *state)
+{
+    enum { EVENT_SIZE = 256 };
+    char data[BATCH][EVENT_SIZE];
+    struct iovec parts[BATCH];
+    struct mmsghdr messages[BATCH] = {0};
+    for (int i = 0; i < BATCH; i++) {
+        parts[i] = (struct iovec){.iov_base = data[i], .iov_len = EVENT_SIZE};
+        messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
+    }
+    int count = recvmmsg(fd, messages, BATCH, MSG_DONTWAIT, NULL);
+    if (count < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+    for (int i = 0; i < count; i++) {
+        bool acknowledged;
+        trk__proc_events_parse(data[i], messages[i].msg_len, sink, state, &acknowledged);
+    }
+    return count;
+}
+
 static int events_drain(void *self, trk_record_sink *sink, void *state)
 {
     const struct events_source *events = self;
-    char data[DATAGRAM_SIZE];
-    for (int i = 0; i < DATAGRAMS_A_DRAIN; i++) {
-        bool acknowledged = false;
-        ssize_t len = recv(events->fd, data, sizeof data, MSG_DONTWAIT);
-        if (len < 0)
-            return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-        trk__proc_events_parse(data, (size_t)len, sink, state, &acknowledged);
-    }
-    return 0;
+    int count;
+    int batches = 0;
+    do
+        count = take_batch(events->fd, sink, state);
+    while (count == BATCH && ++batches < BATCHES_A_DRAIN);
+    return count < 0 ? count : 0;
 }
 
 const struct trk_source_ops trk__source_events_ops = {

@@ -165,6 +165,7 @@ int trk__proc_rollup_parse(struct trk_cursor text, struct trk_proc_rollup *ret_r
         {"Pss_Shmem:", offsetof(struct trk_proc_rollup, pss_shmem_bytes)},
         {"Private_Clean:", offsetof(struct trk_proc_rollup, private_clean_bytes)},
         {"Private_Dirty:", offsetof(struct trk_proc_rollup, private_dirty_bytes)},
+        {"Anonymous:", offsetof(struct trk_proc_rollup, anonymous_bytes)},
         {"SwapPss:", offsetof(struct trk_proc_rollup, swap_pss_bytes)},
     };
     struct trk_proc_rollup rollup = {0};

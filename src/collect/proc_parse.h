@@ -33,7 +33,7 @@ struct trk_proc_switches {
 
 struct trk_proc_rollup {
     uint64_t rss_bytes, pss_bytes, pss_anon_bytes, pss_file_bytes, pss_shmem_bytes;
-    uint64_t private_clean_bytes, private_dirty_bytes, swap_pss_bytes;
+    uint64_t private_clean_bytes, private_dirty_bytes, anonymous_bytes, swap_pss_bytes;
 };
 
 /* Each returns 0, or -EINVAL where the text is not what the kernel writes. */

@@ -1,6 +1,8 @@
 /* What a tick does to one process: it appears by fork or exec, grows, shrinks, copies pages, is renamed. */
 #include "memory/model_state.h"
 
+#include <math.h>
+
 #include <string.h>
 
 /* A file fault maps up to 16 pages around it. The libraries of a new child were nearly all there; what is mapped
@@ -52,7 +54,10 @@ static void take_raw(trk_mem_model *model, struct trk__mem_process *process)
     uint64_t shared =
         raw->shared_pages < raw->resident_pages ? raw->shared_pages : raw->resident_pages;
     process->anon_kb = (double)(raw->resident_pages - shared) * model->options.page_kb;
-    process->file_kb = (double)shared * model->options.page_kb;
+    double file_kb = (double)shared * model->options.page_kb;
+    process->file_moved_kb = fabs(file_kb - process->file_kb);
+    process->moved_tick = model->tick;
+    process->file_kb = file_kb;
     process->last = *raw;
 }
 

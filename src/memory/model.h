@@ -58,6 +58,8 @@ struct trk_mem_truth {
     double private_clean_kb;
     double private_dirty_kb;
     double swap_pss_kb;
+    double rss_kb, anonymous_kb; /* as the read saw them; rss 0: as in the tick */
+    double lateness;             /* see struct trk_mem_sample */
 };
 
 /* Present pages of one kind that a page sample hit. */
@@ -71,6 +73,9 @@ struct trk_mem_stratum {
 struct trk_mem_sample {
     struct trk_mem_stratum anon, file, shmem;
     double rss_shmem_kb; /* RssShmem at the sample: statm does not tell shmem from files */
+    double
+        lateness; /* time since the tick, by the time between ticks: 0 at its very instant. What moved in the
+                            tick goes on moving, and a read then tells less of what the others hold */
 };
 
 struct trk_mem_total {

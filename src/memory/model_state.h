@@ -33,6 +33,8 @@ struct trk__mem_process {
 
     /* Files and shared memory. */
     double file_kb;
+    double file_moved_kb; /* by how much it changed in moved_tick */
+    uint64_t moved_tick;
     double file_share_kb; /* nested share in the command */
     double file_pss_kb, file_low_kb, file_high_kb;
     struct trk__mem_file_truth {

@@ -15,6 +15,7 @@
 #define ANON_PAGES_ALIKE 8.0
 #define FILE_PAGES_ALIKE 24.0
 #define STRATUM_MISSED_ERROR 0.3
+#define SHARED_MOST 0.5
 
 /* One read in the model's terms. */
 struct reading {
@@ -23,7 +24,12 @@ struct reading {
     double file_pss_kb;
     double anon_error_kb;
     double file_error_ratio;
+    double
+        motion_ratio; /* how much of the files the command's processes have changed since the tick */
 };
+
+/* A read of more motion than this says nothing of the way in which files are shared. */
+#define MOTION_OF_POOL_MAX 0.1
 
 /* What was predicted against what is: how many of the excess faults were copies. Old evidence fades, since a
  * program has phases. */
@@ -74,7 +80,8 @@ static void learn_file(trk_mem_model *model, struct trk__mem_process *process,
 {
     struct trk__mem_group *command = &model->commands.items[process->command];
     uint32_t slot = trk__mem_slot_of(model, process);
-    trk__mem_command_learn_pool(model, process->command, slot, reading->file_pss_kb);
+    if (reading->motion_ratio < MOTION_OF_POOL_MAX)
+        trk__mem_command_learn_pool(model, process->command, slot, reading->file_pss_kb);
     struct trk__mem_file_truth truth = {
         .known = true,
         .own = true,
@@ -103,7 +110,9 @@ static void learn(trk_mem_model *model, struct trk__mem_process *process,
     trk__mem_family_recompute(model, process->family);
     trk__mem_command_recompute(model, process->command);
     model->dirty = true;
-    process->doubt_after_read_kb = trk__mem_doubt_kb(model, process);
+    /* What is in doubt because all was in motion another read would tell. */
+    process->doubt_after_read_kb = trk__max(
+        trk__mem_doubt_kb(model, process) - reading->motion_ratio * reading->file_pss_kb, 0);
     process->read_tick = model->tick;
 }
 
@@ -131,6 +140,59 @@ static double own_from_truth(const struct trk__mem_process *process, uint32_t me
     return trk__clamp(truth->private_dirty_kb, at_least_kb, trk__min(at_most_kb, pss_kb));
 }
 
+/* How much of what the command's other processes hold has probably changed since the tick. */
+static double motion_of_others(const trk_mem_model *model, const struct trk__mem_process *process,
+                               double lateness)
+{
+    const struct trk__mem_group *command = &model->commands.items[process->command];
+    double moved_kb = 0;
+    for (uint32_t i = 0; i < command->count; i++) {
+        const struct trk__mem_process *other = &model->processes[command->holders[i].slot];
+        if (other != process && other->moved_tick == model->tick)
+            moved_kb += other->file_moved_kb;
+    }
+    return moved_kb > 0 ? trk__clamp(lateness * moved_kb / command->held_kb, 0, 1) : 0;
+}
+
+/* A read amid motion counts as far as things were still; the rest is the share as the tick had it. */
+static void discount_motion(const struct trk__mem_process *process, double motion_ratio,
+                            struct reading *reading)
+{
+    double expected_kb = trk__min(process->file_share_kb, process->file_kb);
+    reading->file_pss_kb += motion_ratio * (expected_kb - reading->file_pss_kb);
+    reading->file_error_ratio += motion_ratio;
+    reading->motion_ratio = motion_ratio;
+}
+
+/* The read as if made at the tick: what anonymous memory has grown by since is its own, and files that were mapped since
+ * are shared as the others are. */
+static struct trk_mem_truth at_the_tick(const struct trk__mem_process *process,
+                                        const struct trk_mem_truth *truth)
+{
+    struct trk_mem_truth moved = *truth;
+    double file_kb = truth->rss_kb - truth->anonymous_kb;
+    if (truth->rss_kb <= 0)
+        return moved;
+    double growth_kb = truth->anonymous_kb - process->anon_kb;
+    moved.pss_anon_kb -= growth_kb;
+    moved.private_dirty_kb -= growth_kb;
+    if (file_kb > 0) {
+        moved.pss_file_kb *= process->file_kb / file_kb;
+        moved.pss_shmem_kb *= process->file_kb / file_kb;
+    }
+    return moved;
+}
+
+/* By how much the process itself has changed since the tick. */
+static double motion_of_itself(const struct trk__mem_process *process,
+                               const struct trk_mem_truth *truth)
+{
+    double file_kb = truth->rss_kb - truth->anonymous_kb;
+    if (truth->rss_kb <= 0 || process->file_kb <= 0)
+        return 0;
+    return trk__min(fabs(file_kb - process->file_kb) / process->file_kb, 1);
+}
+
 int trk__mem_model_refresh(trk_mem_model *model, pid_t pid, uint64_t start_time,
                            const struct trk_mem_truth *truth)
 {
@@ -138,11 +200,17 @@ int trk__mem_model_refresh(trk_mem_model *model, pid_t pid, uint64_t start_time,
     if (!process)
         return -ESRCH;
     uint32_t members = model->families.items[process->family].count;
+    struct trk_mem_truth then = at_the_tick(process, truth);
     struct reading reading = {
-        .own_kb = own_from_truth(process, members, truth),
-        .anon_pss_kb = trk__clamp(truth->pss_anon_kb, 0, process->anon_kb),
-        .file_pss_kb = trk__clamp(truth->pss_file_kb + truth->pss_shmem_kb, 0, process->file_kb),
+        .own_kb = own_from_truth(process, members, &then),
+        .anon_pss_kb = trk__clamp(then.pss_anon_kb, 0, process->anon_kb),
+        .file_pss_kb = trk__clamp(then.pss_file_kb + then.pss_shmem_kb, 0, process->file_kb),
     };
+    if (model->commands.items[process->command].count > 1)
+        discount_motion(process,
+                        trk__max(motion_of_others(model, process, truth->lateness),
+                                 motion_of_itself(process, truth)),
+                        &reading);
     learn(model, process, &reading);
     return 0;
 }
@@ -164,9 +232,11 @@ static struct stratum_result weigh_stratum(const struct trk_mem_stratum *stratum
     double independent = trk__max(stratum->present / pages_alike, 1);
     result.exclusive_ratio = exclusive;
     result.pss_ratio = exclusive + (1 - exclusive) * share;
-    /* No hit among n pages is not none: as if half a page had been. */
-    double spread = trk__max(exclusive * (1 - exclusive), 0.5 / stratum->present);
-    result.error_ratio = (1 - share) * sqrt(spread / independent);
+    /* No hit among n is not none: as if one more of each kind had been seen. A shared page that was missed has
+     * two holders at least. */
+    double smoothed = (exclusive * independent + 1) / (independent + 2);
+    double spread = smoothed * (1 - smoothed) / independent;
+    result.error_ratio = (1 - trk__min(share, SHARED_MOST)) * sqrt(spread);
     return result;
 }
 
@@ -227,6 +297,7 @@ int trk__mem_model_refresh_sample(trk_mem_model *model, pid_t pid, uint64_t star
     };
     if (sample->anon.present == 0)
         keep_anon(process, &reading);
+    discount_motion(process, motion_of_others(model, process, sample->lateness), &reading);
     weigh_against_model(process, &reading);
     learn(model, process, &reading);
     return 0;

@@ -171,8 +171,18 @@ static void feed(struct trk_job_memory *memory, const struct trk_proc_tree *tree
     trk__mem_tick_end(memory->model, NULL);
 }
 
-static void refresh(trk_mem_model *model, const struct trk_mem_choice *choice,
-                    const struct trk_proc_rollup *rollup)
+/* How long after the tick we are, by the time between the last two. */
+static double lateness(const struct trk_job_memory *memory, const struct trk_context *context)
+{
+    int64_t late_ns = trk__context_monotonic_ns(context) - memory->tick_ns;
+    int64_t apart_ns = memory->tick_ns - memory->last_tick_ns;
+    if (!memory->last_tick_ns || late_ns >= apart_ns)
+        return 1;
+    return (double)late_ns / (double)apart_ns;
+}
+
+static void refresh(struct trk_job_memory *memory, const struct trk_context *context,
+                    const struct trk_mem_choice *choice, const struct trk_proc_rollup *rollup)
 {
     struct trk_mem_truth truth = {
         .pss_kb = (double)rollup->pss_bytes / KIB,
@@ -182,8 +192,11 @@ static void refresh(trk_mem_model *model, const struct trk_mem_choice *choice,
         .private_clean_kb = (double)rollup->private_clean_bytes / KIB,
         .private_dirty_kb = (double)rollup->private_dirty_bytes / KIB,
         .swap_pss_kb = (double)rollup->swap_pss_bytes / KIB,
+        .rss_kb = (double)rollup->rss_bytes / KIB,
+        .anonymous_kb = (double)rollup->anonymous_bytes / KIB,
+        .lateness = lateness(memory, context),
     };
-    trk__mem_model_refresh(model, choice->pid, choice->start_time, &truth);
+    trk__mem_model_refresh(memory->model, choice->pid, choice->start_time, &truth);
 }
 
 static uint64_t kb_to_bytes(double kb)
@@ -220,7 +233,8 @@ static int read_by_sample(struct trk_job_memory *memory, const struct trk_proc_t
     struct trk_mem_sample sample = {.anon = stratum_of(&pages.anon),
                                     .file = stratum_of(&pages.file),
                                     .shmem = stratum_of(&pages.shmem),
-                                    .rss_shmem_kb = (double)pages.rss_shmem_bytes / KIB};
+                                    .rss_shmem_kb = (double)pages.rss_shmem_bytes / KIB,
+                                    .lateness = lateness(memory, tree->context)};
     struct trk_mem_estimate estimate;
     code = trk__mem_model_refresh_sample(memory->model, choice->pid, choice->start_time, &sample);
     if (code == 0)
@@ -238,7 +252,7 @@ static int read_by_rollup(struct trk_job_memory *memory, const struct trk_proc_t
     int code = read_truly(memory, tree, proc, &rollup, &ret_price->took_ns);
     ret_price->held_ns = ret_price->took_ns;
     if (code == 0)
-        refresh(memory->model, choice, &rollup);
+        refresh(memory, tree->context, choice, &rollup);
     return code;
 }
 
@@ -267,6 +281,8 @@ static void read_what_is_uncertain(struct trk_job_memory *memory, struct trk_pro
 static void sum_up_by_model(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
     struct trk_mem_total total;
+    memory->last_tick_ns = memory->tick_ns;
+    memory->tick_ns = trk__context_monotonic_ns(tree->context);
     ask_for_sampling(memory, tree);
     feed(memory, tree);
     read_what_is_uncertain(memory, tree);

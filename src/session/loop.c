@@ -82,15 +82,41 @@ int trk__loop_open(struct trk_session *session, struct trk_error *error)
     return 0;
 }
 
-void trk__loop_watch_truth(struct trk_session *session, int fd)
+/* The kernel tells of every process of the machine, and a wake-up for each would cost more than the looks. So
+ * what waits is taken at times: often enough that the socket's buffer lasts, which the last take tells. */
+static const int64_t DRAIN_PERIOD_MIN_NS = 4000000;
+static const int64_t DRAIN_PERIOD_MAX_NS = 256000000;
+enum { DRAIN_FEW = 50, DRAIN_MANY = 200 };
+
+static void arm_drain(const struct trk_session *session)
 {
-    if (fd >= 0)
-        watch(session, fd, FROM_TRUTH); /* without it they are asked at each look */
+    struct itimerspec when = {.it_value = to_timespec(session->drain_period_ns)};
+    timerfd_settime(session->drain_fd, 0, &when, NULL);
+}
+
+void trk__loop_drain_often(struct trk_session *session)
+{
+    session->drain_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (session->drain_fd < 0 || watch(session, session->drain_fd, FROM_TRUTH) < 0)
+        return; /* what waits is then taken at each look */
+    session->drain_period_ns = DRAIN_PERIOD_MIN_NS;
+    arm_drain(session);
+}
+
+static void on_drain(struct trk_session *session)
+{
+    unsigned taken = trk__truth_drain(&session->truth);
+    if (taken > DRAIN_MANY && session->drain_period_ns > DRAIN_PERIOD_MIN_NS)
+        session->drain_period_ns /= 2;
+    else if (taken < DRAIN_FEW && session->drain_period_ns < DRAIN_PERIOD_MAX_NS)
+        session->drain_period_ns *= 2;
+    arm_drain(session);
 }
 
 void trk__loop_close(struct trk_session *session)
 {
-    int *const fds[] = {&session->epoll_fd, &session->timer_fd, &session->pid_fd};
+    int *const fds[] = {&session->epoll_fd, &session->timer_fd, &session->pid_fd,
+                        &session->drain_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (*fds[i] >= 0)
             close(*fds[i]);
@@ -221,7 +247,7 @@ static int handle(struct trk_session *session, enum source source, struct trk_ev
     case FROM_ROOT:
         return on_root(session, event, error);
     case FROM_TRUTH:
-        trk__truth_drain(&session->truth);
+        on_drain(session);
         return 0;
     }
     return 0;

@@ -40,7 +40,8 @@ struct trk_session {
     bool lists_processes; /* rows say how many processes the machine has */
     bool root_is_zombie;  /* the next tick looks at it, then reaps it */
 
-    int epoll_fd, timer_fd, pid_fd;
+    int epoll_fd, timer_fd, pid_fd, drain_fd;
+    int64_t drain_period_ns;
     struct trk_run_stats stats;
     uint64_t oom_kills_first;
     bool oom_kills_known;
@@ -75,7 +76,7 @@ void trk__session_add_note(struct trk_session *session, const char *format, ...)
 int trk__loop_open(struct trk_session *session, struct trk_error *error);
 void trk__loop_close(struct trk_session *session);
 
-/* Wakes the loop for trk__truth_drain. */
-void trk__loop_watch_truth(struct trk_session *session, int fd);
+/* Wakes the loop for trk__truth_drain from now on. */
+void trk__loop_drain_often(struct trk_session *session);
 
 #endif

@@ -208,6 +208,7 @@ static void on_death(struct trk_truth *truth, const struct trk_record *record)
 
 static void take_event(void *state, const struct trk_record *record)
 {
+    ((struct trk_truth *)state)->taken++;
     if (record->kind == TRK_RECORD_FORK)
         on_birth(state, record);
     else if (record->kind == TRK_RECORD_EXIT)
@@ -311,12 +312,13 @@ static void limit_rate(struct trk_truth *truth)
     truth->rate_exits = 0;
 }
 
-void trk__truth_drain(struct trk_truth *truth)
+unsigned trk__truth_drain(struct trk_truth *truth)
 {
     void *events = open_self(truth, TRK_TRUTH_EVENTS);
     void *taskstats = open_self(truth, TRK_TRUTH_TASKSTATS);
+    truth->taken = 0;
     if (!events)
-        return;
+        return 0;
     /* Records first: then the birth of everybody whose end is told in them is among the events. */
     if (taskstats && trk__source_taskstats_ops.drain(taskstats, keep_record, truth) < 0)
         truth->taskstats_whole = false;
@@ -328,15 +330,10 @@ void trk__truth_drain(struct trk_truth *truth)
         limit_rate(truth);
     if (truth->book.ended_count > ENDED_MAX)
         trk__book_close_ended(&truth->book, is_in_tree, truth);
+    return truth->taken;
 }
 
 /* ---- around a look ---- */
-
-static void watch_source(struct trk_truth *truth, enum trk_source_id id)
-{
-    if (truth->source[id].is_open)
-        trk__loop_watch_truth(truth->session, trk__sources[id]->fd(truth->source[id].self));
-}
 
 static struct trk_source_setup setup_of(const struct trk_truth *truth)
 {
@@ -392,8 +389,7 @@ void trk__truth_before_look(struct trk_truth *truth)
         return; /* exit records alone do not tell whose child a stranger was */
     open_source(truth, TRK_TRUTH_TASKSTATS, &setup);
     truth->taskstats_whole = truth->source[TRK_TRUTH_TASKSTATS].is_open;
-    watch_source(truth, TRK_TRUTH_EVENTS);
-    watch_source(truth, TRK_TRUTH_TASKSTATS);
+    trk__loop_drain_often(truth->session);
 }
 
 static void read_counters(struct trk_truth *truth)

@@ -39,6 +39,7 @@ struct trk_truth {
     bool events_dropped;
     int64_t rate_since_ns; /* exits of the machine are counted from here on */
     uint32_t rate_exits;
+    unsigned taken; /* by the drain that is under way */
 
     /* Exit records wait for the births that were told at the same time. */
     struct trk_record *pending;
@@ -80,8 +81,8 @@ void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sam
 /* A row is due: remembers the moment. */
 void trk__truth_moment(struct trk_truth *truth);
 
-/* Takes what the sources have to tell. */
-void trk__truth_drain(struct trk_truth *truth);
+/* Takes what the sources have to tell; returns how many births and deaths on the machine that was. */
+unsigned trk__truth_drain(struct trk_truth *truth);
 
 /* The last word of every source; they are closed. */
 void trk__truth_finish(struct trk_truth *truth);

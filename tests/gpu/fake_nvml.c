@@ -61,7 +61,8 @@ struct sample {
     unsigned long long time_us;
 };
 
-static struct {
+/* Each thread of a test has a driver of its own: one may hang in it while the next test goes on. */
+static _Thread_local struct {
     unsigned count;
     int init;
     char hang[64], slow[64];

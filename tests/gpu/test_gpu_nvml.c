@@ -268,11 +268,16 @@ static void what_is_not_told_is_absent(void)
     CHECK_RAW(&w, SYS_GPU_USAGE, 90000);
     world_done(&w);
     world_open(&w, NULL,
-               "devices 1\ngpu 0 utilization 9 0\ngpu 0 process 100 5\n"
+               "devices 1\ngpu 0 utilization 9 0\ngpu 0 process 100 5\ngpu 0 process 999 1\n"
                "gpu 0 error nvmlDeviceGetProcessUtilization 3\n");
     tick(&w);
     CHECK_RAW(&w, PROC_GPU_VRAM, 5);
     CHECK_ABSENT(&w, PROC_GPU_USAGE);
+    write_script(&w, "devices 1\ngpu 0 utilization 9 0\ngpu 0 process 100 5\n");
+    tick(&w);
+    CHECK_RAW(&w, PROC_GPU_USAGE, 90000); /* alone there: what the GPU does is the job's */
+    struct trk_gpu_info info;
+    CHECK(trk__gpu_info(w.gpu, 0, &info) == 0 && info.is_exclusive);
     world_done(&w);
 }
 

@@ -51,7 +51,9 @@ static int feed_tick(trk_mem_model *model, const struct trace *trace, const stru
         if (r < 0)
             return r;
     }
-    return trk__mem_tick_end(model, use_cgroup ? &tick->cgroup : NULL);
+    /* A trace that was recorded without a cgroup has zeros. */
+    bool has_cgroup = tick->cgroup.anon_kb > 0;
+    return trk__mem_tick_end(model, use_cgroup && has_cgroup ? &tick->cgroup : NULL);
 }
 
 static int buy_truth(trk_mem_model *model, struct trk_mem_scheduler *scheduler,

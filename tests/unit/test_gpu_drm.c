@@ -304,6 +304,28 @@ static void an_old_amd_machine(void)
     world_done(&w);
 }
 
+/* What is computed through KFD is in no engine's time; memory is told all the same. */
+static void an_amd_machine_that_computes(void)
+{
+    static const char text[] = "drm-pdev:\t0000:03:00.0\ndrm-client-id:\t9\n"
+                               "drm-memory-vram:\t1000 KiB\ndrm-engine-compute:\t0 ns\n";
+    struct world w;
+    amd_machine(&w);
+    client_at(&w, 101, 5, "/dev/dri/renderD128", text);
+    link_to(&w, "proc/101/fd/6", "/dev/kfd");
+    world_start(&w);
+    tick(&w);
+    tick(&w);
+    CHECK_RAW(&w, PROC_GPU_VRAM, 1000 << 10);
+    CHECK_RAW(&w, PROC_GPU_USAGE, 370000); /* alone: all that the GPU does */
+    client_at(&w, 777, 3, "/dev/dri/renderD128",
+              "drm-pdev:\t0000:03:00.0\ndrm-client-id:\t10\ndrm-memory-vram:\t5 KiB\n");
+    tick(&w);
+    CHECK_RAW(&w, PROC_GPU_VRAM, 1000 << 10);
+    CHECK_ABSENT(&w, PROC_GPU_USAGE);
+    world_done(&w);
+}
+
 #define INTEL "sys/class/drm/renderD129/device/"
 
 static void intel_machine(struct world *w)
@@ -423,6 +445,7 @@ int main(void)
     RUN(shares_come_from_two_looks);
     RUN(an_amd_machine);
     RUN(an_old_amd_machine);
+    RUN(an_amd_machine_that_computes);
     RUN(an_i915_machine);
     RUN(an_xe_machine);
     RUN(two_vendors_in_one_machine);

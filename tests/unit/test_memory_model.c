@@ -349,6 +349,45 @@ static void test_sample_is_believed(void)
     CHECK(estimate.high_kb - estimate.low_kb > 0.01 * estimate.pss_kb); /* it is only a sample */
 }
 
+/* Neighbours are alike: a few hundred pages of files, none of them shared, do not prove that none is. */
+static void test_sample_without_shared(void)
+{
+    fresh_model(NULL);
+    struct trk_mem_tick_proc process = process_of(10, 0x7000, 300, 100);
+    tick(&process, 1);
+    struct trk_mem_sample sample = {.anon = {.present = 600, .exclusive = 600},
+                                    .file = {.present = 400, .exclusive = 400}};
+    CHECK(trk__mem_model_refresh_sample(model, 10, process.start_time, &sample) == 0);
+    struct trk_mem_estimate estimate;
+    CHECK(trk__mem_model_estimate(model, 10, &estimate) == 0);
+    CHECK(estimate.low_kb < estimate.pss_kb - 0.02 * 102400);
+}
+
+/* Two map the same file while they are looked at; the read comes when its process, but not yet the other, has mapped far
+ * more. It does not prove that nothing is shared. */
+static void test_read_amid_motion(void)
+{
+    fresh_model(NULL);
+    struct trk_mem_tick_proc both[2] = {process_of(10, 0x7000, 1, 30),
+                                        process_of(11, 0x8000, 1, 30)};
+    tick(both, 2);
+    struct trk_mem_truth truth = {.pss_kb = 100 * 1024,
+                                  .pss_file_kb = 99 * 1024,
+                                  .pss_anon_kb = 1024,
+                                  .private_dirty_kb = 1024,
+                                  .private_clean_kb = 98 * 1024,
+                                  .rss_kb = 101 * 1024,
+                                  .anonymous_kb = 1024,
+                                  .lateness = 1};
+    CHECK(trk__mem_model_refresh(model, 10, both[0].start_time, &truth) == 0);
+    both[0].shared_pages = both[1].shared_pages = 100 * MB_PAGES;
+    both[0].resident_pages = both[1].resident_pages = 101 * MB_PAGES;
+    tick(both, 2);
+    struct trk_mem_total total;
+    trk__mem_model_total(model, &total);
+    CHECK(total.low_kb < 102 * 1024 && total.pss_kb < 130 * 1024 && total.high_kb > 130 * 1024);
+}
+
 /* A sample that met no anonymous page says nothing about them. */
 static void test_sample_without_anon(void)
 {
@@ -507,6 +546,8 @@ int main(void)
     RUN(test_left_tree_is_empty);
     RUN(test_refresh_is_believed);
     RUN(test_sample_is_believed);
+    RUN(test_sample_without_shared);
+    RUN(test_read_amid_motion);
     RUN(test_sample_without_anon);
     RUN(test_copy_ratio_is_learned);
     RUN(test_nothing_uncertain_nothing_read);

@@ -19,6 +19,8 @@ struct share {
     bool exclusive;      /* the device does nothing but the job's work */
     bool memory_unknown; /* some process of the job is there, and how much it holds is not known */
     bool busy_unknown;
+    uint32_t users;  /* processes of the job that use it ... */
+    uint32_t others; /* ... and others */
     uint64_t memory_bytes;
     uint64_t busy_millionths;
 };
@@ -143,20 +145,35 @@ static void add_process(const struct trk_gpu_reading *reading, const struct trk_
                         const struct trk_gpu_process *process, struct share *share)
 {
     const struct trk_proc *proc = trk__proc_tree_find(tree, process->pid);
-    if (!proc || !was_there(tree, proc, reading->instant.boot_ns))
+    if (!proc || !was_there(tree, proc, reading->instant.boot_ns)) {
+        share->others += process->listed;
         return;
+    }
+    share->users += process->listed;
     if (process->memory_known)
         share->memory_bytes += process->memory_bytes;
     else
         share->memory_unknown = true;
-    if (!process->share_known) {
+    if (!process->share_known || process->share_hidden) {
         /* Where the driver tells shares it leaves out the idle. */
-        share->busy_unknown |= !reading->device[process->device].shares_known;
+        share->busy_unknown |=
+            process->share_hidden || !reading->device[process->device].shares_known;
         return;
     }
     /* The number may have been another's when it was measured. */
     if (was_there(tree, proc, boot_time_of_share(&reading->instant, process)))
         share->busy_millionths += process->share_millionths;
+}
+
+/* Where the driver does not tell who keeps the device busy, and nobody else uses it, the job does. */
+static void give_if_alone(const struct trk_gpu_device *device, struct share *share)
+{
+    if (!share->busy_unknown || !share->users || share->others || !device->users_complete ||
+        !trk__gpu_has(device, TRK_GPU_SLOT(UTILIZATION)))
+        return;
+    share->busy_unknown = false;
+    share->busy_millionths = device->raw[TRK_GPU_SLOT(UTILIZATION)];
+    share->exclusive = true;
 }
 
 /* Every process that the driver sees there is one of the job's. */
@@ -233,6 +250,8 @@ static void share_out(struct trk_gpu *gpu, const struct trk_proc_tree *tree)
     for (uint32_t i = 0; i < reading->device_count; i++) {
         if (reading->device[i].pids_are_foreign && !reading->device[i].lost)
             judge_foreign(gpu, i);
+        else
+            give_if_alone(&reading->device[i], &gpu->share[i]);
         if (gpu->share[i].busy_millionths > WHOLE)
             gpu->share[i].busy_millionths = WHOLE;
     }

@@ -50,7 +50,8 @@ struct pass {
     uint32_t first;
     bool others_hidden; /* some process outside the job may not be looked into */
     bool member_hidden;
-    bool shares_unknown; /* some client has no share yet */
+    bool shares_unknown;  /* some client has no share yet */
+    bool member_computes; /* the job uses AMD's compute driver, whose work is in no engine's time */
 };
 
 int trk__drm_clients_new(struct trk_drm_clients **ret_clients)
@@ -197,12 +198,16 @@ static void take_client(struct pass *pass, const struct trk_drm_client *now, uin
 
 /* ---- processes ---- */
 
-static bool is_drm_fd(int dir_fd, const char *name)
+enum fd_kind { FD_OTHER, FD_DRM, FD_KFD };
+
+static enum fd_kind kind_of_fd(int dir_fd, const char *name)
 {
-    static const char prefix[] = "/dev/dri/";
+    static const char drm[] = "/dev/dri/", kfd[] = "/dev/kfd";
     char link[64];
     ssize_t len = readlinkat(dir_fd, name, link, sizeof link);
-    return len >= (ssize_t)sizeof prefix && memcmp(link, prefix, sizeof prefix - 1) == 0;
+    if (len >= (ssize_t)sizeof drm && memcmp(link, drm, sizeof drm - 1) == 0)
+        return FD_DRM;
+    return len == sizeof kfd - 1 && memcmp(link, kfd, sizeof kfd - 1) == 0 ? FD_KFD : FD_OTHER;
 }
 
 /* The shares of one process on up to a few devices; more are rare and share the last place. */
@@ -241,6 +246,17 @@ static void look_at_fd(struct pass *pass, pid_t pid, const char *fd_name,
     take_client(pass, &client, device, pid, shares_on(process, device));
 }
 
+/* What a process computes through KFD shows in no engine: its share is not known. */
+static void hide_shares(struct pass *pass, pid_t pid, bool is_member)
+{
+    for (uint32_t i = 0; i < pass->reading->process_count; i++) {
+        struct trk_gpu_process *process = &pass->reading->process[i];
+        if (process->pid == pid && process->device >= pass->first)
+            process->share_hidden = true;
+    }
+    pass->member_computes |= is_member;
+}
+
 static void look_at_process(struct pass *pass, pid_t pid, bool is_member)
 {
     char path[32];
@@ -255,23 +271,35 @@ static void look_at_process(struct pass *pass, pid_t pid, bool is_member)
         return;
     }
     const struct dirent *entry;
-    while ((entry = readdir(dir)))
-        if (isdigit((unsigned char)entry->d_name[0]) && is_drm_fd(dirfd(dir), entry->d_name))
+    bool computes = false;
+    while ((entry = readdir(dir))) {
+        enum fd_kind kind = isdigit((unsigned char)entry->d_name[0])
+                                ? kind_of_fd(dirfd(dir), entry->d_name)
+                                : FD_OTHER;
+        if (kind == FD_DRM)
             look_at_fd(pass, pid, entry->d_name, &process);
+        computes |= kind == FD_KFD;
+    }
+    if (computes)
+        hide_shares(pass, pid, is_member);
 }
 
-/* The job first: a client that it shares with its parent outside counts as its own. */
-static void look_at_all(struct pass *pass, const struct trk_gpu_question *question, bool everyone)
+/* The job first: a client that it shares with its parent outside counts as its own. Then everyone, where it must
+ * be known who else is there; returns whether it is. */
+static bool look_at_all(struct pass *pass, const struct trk_gpu_question *question, bool everyone)
 {
     for (uint32_t i = 0; i < question->member_count; i++)
         look_at_process(pass, question->member[i], true);
-    TRK_CLEANUP_DIR DIR *dir = everyone ? trk__dir_open_at(pass->context->proc_fd, ".") : NULL;
+    if (!everyone && !pass->member_computes)
+        return false;
+    TRK_CLEANUP_DIR DIR *dir = trk__dir_open_at(pass->context->proc_fd, ".");
     const struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
         pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
         if (pid > 0 && !trk__gpu_is_member(question, pid))
             look_at_process(pass, pid, false);
     }
+    return dir && !pass->others_hidden && !pass->member_hidden;
 }
 
 /* ---- devices ---- */
@@ -301,13 +329,14 @@ static bool begin(struct trk_drm_clients *clients, int64_t now_ns, uint32_t devi
 }
 
 /* What a device does not tell itself is the sum over its clients, where all of them were seen. */
-static void finish_device(const struct pass *pass, uint32_t index, bool everyone)
+static void finish_device(const struct pass *pass, uint32_t index, bool complete)
 {
     struct trk_gpu_device *device = &pass->reading->device[index];
     const struct trk_drm_clients *clients = pass->clients;
     device->processes_known = !pass->member_hidden;
     device->shares_known = clients->read_ns && !pass->shares_unknown;
-    if (!everyone || pass->others_hidden || pass->member_hidden)
+    device->users_complete = complete;
+    if (!complete)
         return;
     uint64_t users = 0;
     for (uint32_t i = 0; i < pass->reading->process_count; i++)
@@ -329,9 +358,9 @@ void trk__drm_clients_read(struct trk_drm_clients *clients, const struct trk_con
     struct pass pass = {.clients = clients, .context = context, .reading = reading, .first = first};
     if (!begin(clients, now_ns, reading->device_count - first))
         return;
-    look_at_all(&pass, question, everyone);
+    bool complete = look_at_all(&pass, question, everyone);
     for (uint32_t i = first; i < reading->device_count; i++)
-        finish_device(&pass, i, everyone);
+        finish_device(&pass, i, complete);
     forget_gone(clients);
     clients->read_ns = now_ns;
 }

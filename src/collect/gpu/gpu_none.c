@@ -18,11 +18,10 @@ static bool has_nvidia_driver_gpu(const struct trk_context *context)
     return false;
 }
 
-/* A container may have /dev/nvidia3 alone; the control device is in each. */
+/* A container may have /dev/nvidia3 alone; the control device is in each, and nothing works without it. */
 static bool has_nvidia_node(const struct trk_context *context)
 {
-    return faccessat(context->root_fd, "dev/nvidiactl", F_OK, 0) == 0 ||
-           faccessat(context->root_fd, "dev/nvidia0", F_OK, 0) == 0;
+    return faccessat(context->root_fd, "dev/nvidiactl", F_OK, 0) == 0;
 }
 
 /* Vendors whose render nodes compute; the display adapters of virtual machines do not count. */

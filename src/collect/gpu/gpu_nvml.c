@@ -307,7 +307,7 @@ static void read_processes(struct backend *self, struct gpu *gpu, struct trk_gpu
                 add_listed(reading, device, process[i].pid, process[i].used_memory);
         }
     }
-    reading->device[device].processes_known = known;
+    reading->device[device].processes_known = reading->device[device].users_complete = known;
     if (known)
         trk__gpu_set(&reading->device[device], TRK_GPU_SLOT(PROCESSES),
                      reading->process_count - before);

@@ -34,6 +34,7 @@ struct trk_gpu_device {
     bool pids_are_foreign;    /* the driver's pids are those of another PID namespace */
     bool processes_known;     /* the driver told which processes use it ... */
     bool shares_known;        /* ... and how busy each keeps it: one without a share is idle */
+    bool users_complete;      /* no process uses it that is not in the reading */
     bool holders_known;       /* who has it open was looked up (foreign pids only) */
     uint32_t holders_of_job;  /* processes of the job that have it open ... */
     uint32_t holders_outside; /* ... others that we see ... */
@@ -48,6 +49,7 @@ struct trk_gpu_process {
     bool listed;     /* as a user of the device; else there is a measured share alone */
     bool memory_known;
     bool share_known;
+    bool share_hidden; /* it may be busy in ways that the driver does not tell */
     uint64_t memory_bytes;
     uint32_t share_millionths; /* of the device's time */
     int64_t share_realtime_ns; /* when the driver measured it; 0: not known */

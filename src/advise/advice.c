@@ -1,0 +1,116 @@
+#include "advise/advice.h"
+
+#include "advise/rounding.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool is_usable(const struct trk_run_facts *run)
+{
+    /* A run that was killed for want of memory says that, however soon it came. */
+    return run->oom_killed ||
+           (run->samples >= TRK_ADVICE_SAMPLES_MIN && run->wall_seconds >= TRK_ADVICE_SECONDS_MIN);
+}
+
+static double tick_cores(const struct trk_cpu_tick *tick)
+{
+    return tick->seconds > 0 ? tick->cpu_seconds / tick->seconds : NAN;
+}
+
+/* fmax prefers a number to a NaN. */
+static void take_peaks(const struct trk_run_facts *run, struct trk_advice *advice)
+{
+    advice->peak_bytes = fmax(advice->peak_bytes, run->peak_bytes);
+    for (size_t i = 0; i < run->tick_count; i++)
+        advice->cpu_peak_cores = fmax(advice->cpu_peak_cores, tick_cores(&run->ticks[i]));
+    for (size_t i = 0; i < run->gpu_count; i++)
+        advice->vram_peak_bytes = fmax(advice->vram_peak_bytes, run->gpus[i].vram_peak_bytes);
+}
+
+/* 1, 2, 3, 4, 6, 8, 12, 16, 24...: as fine as decisions are. */
+static double next_cores(double cores)
+{
+    double power = exp2(floor(log2(cores)));
+    return cores < 4 ? cores + 1 : cores > power ? 2 * power : 1.5 * power;
+}
+
+static void draw_curve(const struct trk_run_facts *runs, size_t count, struct trk_advice *advice)
+{
+    double last_seconds = INFINITY;
+    double cores = 1;
+    while (advice->curve_count < TRK_CURVE_POINTS_MAX) {
+        double seconds = 0;
+        for (size_t i = 0; i < count; i++)
+            seconds += trk__cpu_least_seconds(&runs[i], cores);
+        if (!(seconds > 0) || seconds >= last_seconds)
+            return; /* flat from here on: more cores buy nothing */
+        advice->curve[advice->curve_count++] = (struct trk_curve_point){cores, seconds};
+        last_seconds = seconds;
+        cores = next_cores(cores);
+    }
+}
+
+static void refuse(const struct trk_run_facts *runs, size_t count, struct trk_advice *advice)
+{
+    uint64_t samples = 0;
+    double seconds = 0;
+    for (size_t i = 0; i < count; i++) {
+        samples = runs[i].samples > samples ? runs[i].samples : samples;
+        seconds = fmax(seconds, runs[i].wall_seconds);
+    }
+    if (count == 0)
+        snprintf(advice->message, sizeof advice->message, "there is no run to size the job by");
+    else
+        snprintf(advice->message, sizeof advice->message,
+                 "too little to size a job by: %s %.3g s with %llu samples; at least %d s and %d "
+                 "samples are needed, so these are the peaks alone",
+                 count == 1 ? "the run took" : "the longest run took", seconds,
+                 (unsigned long long)samples, TRK_ADVICE_SECONDS_MIN, TRK_ADVICE_SAMPLES_MIN);
+    for (int i = 0; i < TRK_LEVEL_COUNT; i++)
+        advice->level[i] = (struct trk_advice_level){.cpu_cores = NAN,
+                                                     .slowdown_ratio = NAN,
+                                                     .memory_bytes = NAN,
+                                                     .memory_risk = NAN,
+                                                     .gpu_devices = NAN,
+                                                     .vram_bytes = NAN};
+}
+
+static void look_at_all(const struct trk_run_facts *runs, size_t count, struct trk_advice *advice)
+{
+    *advice = (struct trk_advice){
+        .runs = (uint32_t)count, .peak_bytes = NAN, .cpu_peak_cores = NAN, .vram_peak_bytes = NAN};
+    struct trk_classic_stats stats = trk__classic_aggregate(runs, count);
+    advice->classic = trk__classic_need(&stats);
+    for (size_t i = 0; i < count; i++) {
+        advice->runs_used += is_usable(&runs[i]);
+        advice->runs_censored += trk__run_is_censored(&runs[i], NULL);
+        take_peaks(&runs[i], advice);
+    }
+    advice->enough = advice->runs_used > 0;
+}
+
+int trk__advise(const struct trk_run_facts *runs, size_t count, double slowdown_ratio,
+                struct trk_advice *ret_advice)
+{
+    struct trk_advice *advice = ret_advice;
+    struct trk_run_facts *usable = calloc(count ? count : 1, sizeof *usable);
+    if (!usable)
+        return -ENOMEM;
+    look_at_all(runs, count, advice);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_usable(&runs[i]))
+            usable[used++] = runs[i];
+    if (advice->enough) {
+        trk__advise_memory(usable, used, advice->level);
+        trk__advise_cpu(usable, used, slowdown_ratio, advice->level);
+        trk__advise_gpu(usable, used, advice->level);
+        draw_curve(usable, used, advice);
+    } else {
+        refuse(runs, count, advice);
+    }
+    free(usable);
+    return 0;
+}

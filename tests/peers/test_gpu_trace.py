@@ -1,0 +1,251 @@
+"""Figures of made-up GPUs, from the script of the driver to every output of the command."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from gpu_world import ROOT, TRACKER, World
+
+MIB = 1 << 20
+FIRST_PID_NAMESPACE = "pid:[4026531836]"
+
+
+@pytest.fixture(autouse=True)
+def pids_are_the_machines():
+    """In a container the driver's pids are foreign, and this test's own would have to be, too."""
+    if os.readlink("/proc/self/ns/pid") != FIRST_PID_NAMESPACE:
+        pytest.skip("not in the first PID namespace")
+
+
+GPUS = f"""devices 3
+gpu 0 utilization 42 17
+gpu 0 memory {16384 * MIB} {400 * MIB} {3072 * MIB}
+gpu 0 board 61 123456 777000
+gpu 0 clock 1410 1215
+gpu 0 throttle 4
+gpu 1 utilization 8 1
+gpu 1 memory {16384 * MIB} {400 * MIB} {1024 * MIB}
+gpu 1 board 35 40000 100
+gpu 2 utilization 0 0
+gpu 2 memory {16384 * MIB} {400 * MIB} 0
+gpu 2 board 30 20000 100
+gpu 0 process 1 {1000 * MIB}
+gpu 0 sample 1 12 0
+"""
+# The shell is the job and its own GPU user: it adds its pid to what the driver says.
+JOB = f"""{{ cat "$FAKE_NVML"; echo "gpu 0 process $$ {1500 * MIB}"; echo "gpu 0 sample $$ 30 0"
+echo "gpu 1 process $$ {500 * MIB}"; echo "gpu 1 sample $$ 8 0"; }} >"$FAKE_NVML.new"
+mv "$FAKE_NVML.new" "$FAKE_NVML"; sleep 1.15"""
+
+
+def track(world, *options, job=JOB, interval="0.25", kind="full", env=None):
+    return subprocess.run([TRACKER, "--root", world.root, "--no-save", "-i", interval, *options, "--", "sh", "-c", job],
+                          env={**world.environment(kind), **(env or {})}, capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_columns_of_v2(tmp_path):
+    world = World(str(tmp_path), GPUS)
+    out = tmp_path / "rows.csv"
+    assert track(world, "-q", "-o", str(out)).returncode == 0
+    rows = rows_of(out)[1:-1]
+    assert len(rows) >= 2
+    for row in rows:
+        assert row["system_gpu_usage"] == "0.5" and row["system_gpu_utilized"] == "2"
+        assert row["system_gpu_vram"] == "4096.0"
+        assert row["process_gpu_usage"] == "0.38" and row["process_gpu_utilized"] == "2"
+        assert row["process_gpu_vram"] == "2000.0"
+
+
+def test_columns_of_v3_and_v1(tmp_path):
+    for schema, vram in (("v1", "gpu_vram"), ("v3", "gpu_vram_mib")):
+        folder = tmp_path / schema
+        folder.mkdir()
+        world = World(str(folder), GPUS)
+        assert track(world, "-q", "--schema", schema, "-o", str(folder / "rows.csv")).returncode == 0
+        row = rows_of(folder / "rows.csv")[1]
+        assert row["process_" + vram] == "2000.0" and row["system_gpu_usage"] == "0.5"
+
+
+def test_devices_of_full(tmp_path):
+    world = World(str(tmp_path), GPUS)
+    out = tmp_path / "rows.jsonl"
+    assert track(world, "-q", "--schema", "full", "-o", str(out)).returncode == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    row = rows[2]
+    expected = {"name": "0000:10:00.0", "utilization_ratio": 0.42, "memory_busy_ratio": 0.17,
+                "memory_used_bytes": 3072 * MIB, "memory_total_bytes": 16384 * MIB, "temperature_celsius": 61.0,
+                "power_watts": 123.456, "clock_hertz": 1410000000, "memory_clock_hertz": 1215000000,
+                "throttle_reasons_mask": 4, "processes_count": 2, "job_utilization_ratio": 0.3,
+                "job_memory_bytes": 1500 * MIB, "energy_joules": 0}
+    assert {key: row["system_gpu0_" + key] for key in expected} == expected
+    assert row["system_gpu0_age_seconds"] < 0.3
+    assert row["system_gpu1_job_memory_bytes"] == 500 * MIB
+    assert row["system_gpu2_job_memory_bytes"] == 0
+    assert row["process_gpu_vram_bytes"] == 2000 * MIB
+    assert "system_gpu3_utilization_ratio" not in row
+
+
+def test_columns_are_there_from_the_first_row_of_csv(tmp_path):
+    world = World(str(tmp_path), GPUS + "slow nvmlInit_v2 30\n")
+    out = tmp_path / "rows.csv"
+    assert track(world, "-q", "--schema", "full", "-o", str(out)).returncode == 0
+    assert rows_of(out)[1]["system_gpu2_temperature_celsius"] == "30.0"
+
+
+def test_summary(tmp_path):
+    world = World(str(tmp_path), GPUS)
+    result = track(world, "-s", str(tmp_path / "summary.json"))
+    assert result.returncode == 0
+    maxima = json.loads((tmp_path / "summary.json").read_text())["maxima"]
+    assert maxima["process_gpu_usage_devices"] == 0.38
+    assert maxima["process_gpu_vram_bytes"] == 2000 * MIB
+    assert maxima["process_gpu_utilized_count"] == 2
+    assert maxima["system_gpu_vram_bytes"] == 4096 * MIB
+    assert "0.38 devices busy at the peak, 1.95 GiB of their memory" in result.stderr
+
+
+def test_summary_of_instances(tmp_path):
+    """No driver tells how busy an instance is; its memory is worth a line all the same."""
+    world = World(str(tmp_path), f"devices 1\ngpu 0 mig 1\ngpu 0.0 memory {4096 * MIB} 0 {512 * MIB}\n")
+    job = f'echo "gpu 0.0 process $$ {512 * MIB}" >>"$FAKE_NVML"; sleep 0.9'
+    result = track(world, job=job)
+    assert "busy: not measured, 512 MiB of their memory" in result.stderr
+
+
+def test_a_short_job_is_seen(tmp_path):
+    """Shorter than the interval: the looks before the first row have seen it."""
+    world = World(str(tmp_path), GPUS)
+    out = tmp_path / "rows.csv"
+    job = JOB.replace("sleep 1.15", "sleep 0.7")
+    assert track(world, "-q", "-o", str(out), job=job, interval="5").returncode == 0
+    rows = rows_of(out)
+    assert len(rows) == 1 and rows[0]["process_gpu_vram"] == "2000.0"
+
+
+def test_chosen_gpus(tmp_path):
+    world = World(str(tmp_path), GPUS)
+    out = tmp_path / "rows.csv"
+    assert track(world, "-q", "--gpus", "1,GPU-00000002", "-o", str(out)).returncode == 0
+    row = rows_of(out)[2]
+    assert row["system_gpu_usage"] == "0.08" and row["process_gpu_vram"] == "500.0"
+
+
+def test_what_cannot_be_read_is_empty_and_told(tmp_path):
+    world = World(str(tmp_path), GPUS)
+    out = tmp_path / "rows.csv"
+    result = track(world, "-v", "-o", str(out), kind="broken", env={"PATH": "/usr/bin:/bin"})
+    assert result.returncode == 0
+    for row in rows_of(out):
+        for column in ("usage", "vram", "utilized"):
+            assert row["system_gpu_" + column] == "" and row["process_gpu_" + column] == ""
+    assert "NVIDIA GPUs can't be read" in result.stderr
+
+
+def test_no_device_is_zero(tmp_path):
+    world = World(str(tmp_path), "devices 0\n")
+    out = tmp_path / "rows.csv"
+    assert track(world, "-q", "-o", str(out)).returncode == 0
+    assert rows_of(out)[1]["system_gpu_usage"] == "0" and rows_of(out)[1]["process_gpu_vram"] == "0"
+
+
+@pytest.mark.parametrize("function", ["nvmlInit_v2", "nvmlDeviceGetCount_v2", "nvmlDeviceGetUtilizationRates"])
+def test_a_driver_that_hangs(tmp_path, function):
+    world = World(str(tmp_path), GPUS + f"hang {function}\n")
+    out = tmp_path / "rows.csv"
+    started = time.monotonic()
+    result = track(world, "-q", "-o", str(out), job="sleep 1.1; exit 7", interval="0.2")
+    took = time.monotonic() - started
+    assert result.returncode == 7
+    assert took < 1.6, "the job's end was held up"
+    times = [float(row["timestamp"]) for row in rows_of(out)]
+    assert len(times) >= 5
+    for before, after in zip(times, times[1:-1]):
+        assert after - before < 2 * 0.2, "a tick was held up"
+
+
+def test_a_driver_that_hangs_later(tmp_path):
+    """Its last figures stand with their age, then they are absent."""
+    world = World(str(tmp_path), GPUS)
+    job = 'sleep 0.5; { cat "$FAKE_NVML"; echo "hang nvmlDeviceGetPowerUsage"; } >"$FAKE_NVML.new"; ' \
+          'mv "$FAKE_NVML.new" "$FAKE_NVML"; sleep 4.5'
+    out = tmp_path / "rows.jsonl"
+    assert track(world, "-q", "--schema", "full", "-o", str(out), job=job).returncode == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    ages = [row["system_gpu0_age_seconds"] for row in rows]
+    assert ages[0] < 0.2 and max(age for age in ages if age is not None) > 2.5
+    assert ages[-1] is None and rows[-1]["system_gpu_usage_devices"] is None
+    assert rows[8]["system_gpu0_utilization_ratio"] == 0.42
+
+
+def test_a_device_that_falls_off_the_bus(tmp_path):
+    world = World(str(tmp_path), GPUS)
+    job = 'sleep 0.6; { cat "$FAKE_NVML"; echo "gpu 0 lost"; } >"$FAKE_NVML.new"; ' \
+          'mv "$FAKE_NVML.new" "$FAKE_NVML"; sleep 0.8'
+    out = tmp_path / "rows.csv"
+    result = track(world, "-v", "--schema", "full", "-o", str(out), job=job)
+    rows = rows_of(out)
+    assert rows[0]["system_gpu0_power_watts"] == "123.456"
+    assert rows[-2]["system_gpu0_power_watts"] == "" and rows[-2]["system_gpu1_power_watts"] == "40.0"
+    assert "is lost" in result.stderr
+
+
+def test_nvidia_smi_where_there_is_no_library(tmp_path):
+    """Kept running, no part of the job, and gone with the tracker."""
+    world = World(str(tmp_path), GPUS)
+    smi = tmp_path / "smi"
+    smi.mkdir()
+    (smi / "devices.head").write_text("index, utilization.gpu [%], memory.used [MiB], power.draw [W], name\n")
+    (smi / "devices.rows").write_text("0, 42, 3072, 123.46, Tesla T4\n")
+    (smi / "processes.head").write_text("# gpu  pid  type  sm  mem  enc  dec  fb  command\n")
+    (smi / "processes.rows").write_text("0  -  -  -  -  -  -  -  -\n")
+    job = f'echo "0 $$ C 30 1 - - 1500 sh" >{smi}/processes.rows; sleep 1.3'
+    out = tmp_path / "rows.csv"
+    result = track(world, "-q", "-o", str(out), "-s", str(tmp_path / "summary.json"), job=job, kind="broken",
+                   env={"FAKE_SMI": str(smi), "PATH": os.path.join(ROOT, "tests", "gpu") + ":/usr/bin:/bin"})
+    assert result.returncode == 0
+    row = rows_of(out)[3]
+    assert row["system_gpu_usage"] == "0.42" and row["system_gpu_vram"] == "3072.0"
+    assert row["process_gpu_usage"] == "0.3" and row["process_gpu_vram"] == "1500.0"
+    assert json.loads((tmp_path / "summary.json").read_text())["totals"]["processes"]["value"] <= 4
+    pids = [int(line.split()[0]) for line in (smi / "started").read_text().splitlines()]
+    assert len(pids) == 2
+    deadline = time.monotonic() + 3
+    while time.monotonic() < deadline and any(os.path.exists(f"/proc/{pid}") for pid in pids):
+        time.sleep(0.05)
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+
+
+def test_a_killed_tracker_leaves_no_program(tmp_path):
+    world = World(str(tmp_path), GPUS)
+    smi = tmp_path / "smi"
+    smi.mkdir()
+    (smi / "devices.head").write_text("index, utilization.gpu [%]\n")
+    (smi / "devices.rows").write_text("0, 42\n")
+    (smi / "processes.head").write_text("# gpu  pid  sm  fb\n")
+    (smi / "processes.rows").write_text("0  -  -  -\n")
+    tracker = subprocess.Popen([TRACKER, "system", "--root", world.root, "-i", "0.2", "-o", str(tmp_path / "o.csv")],
+                               env={**world.environment("broken"), "FAKE_SMI": str(smi),
+                                    "PATH": os.path.join(ROOT, "tests", "gpu") + ":/usr/bin:/bin"})
+    time.sleep(0.8)
+    tracker.send_signal(signal.SIGKILL)
+    tracker.wait()
+    pids = [int(line.split()[0]) for line in (smi / "started").read_text().splitlines()]
+    assert len(pids) == 2
+    deadline = time.monotonic() + 3
+    while time.monotonic() < deadline and any(os.path.exists(f"/proc/{pid}") for pid in pids):
+        time.sleep(0.05)
+    left = [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left

@@ -1,0 +1,236 @@
+"""The estimated memory of jobs that run, against true reads at the same time.
+
+Phases are steady, so that a loaded machine changes nothing: a workload says when it is in place, the tracker
+has some ticks, then its newest row is compared with the PSS of all members, read here."""
+
+import functools
+import json
+import os
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from helpers import (PATIENCE, as_nobody, binary, descendants, end_process, finish, need_command,
+                     need_root, read_csv, row_count, shared_folder, wait_until, workload)
+
+KIB, MIB = 1024, 1 << 20
+INTERVAL = 0.1
+TICKS_TO_SETTLE = 4
+SLACK = 1 * MIB  # of any figure: libraries come and go with the rest of the machine
+
+# How far a row may be off, as a share of the true value: for root, who may sample pages, and for a user, for whom
+# large processes stay unread.
+TOLERANCE = {
+    "copies": (0.15, 0.15),  # a parent that writes after its forks is the model's weakest point
+    "shared": (0.10, 0.15),
+    "file": (0.10, 0.15),
+    "growth": (0.02, 0.02),
+    "shrink": (0.02, 0.02),
+    "leaving": (0.10, 0.10),
+    "exec": (0.02, 0.02),
+    "node": (0.05, 0.10),
+    "java": (0.05, 0.10),
+    "compile": (0.10, 0.10),
+}
+PHASES = {"copies": 2, "shrink": 2, "growth": 3, "leaving": 3, "exec": 3}
+
+NODE = """const held = [];
+for (let i = 0; i < 40; i++) held.push(Buffer.alloc(1 << 20, 1));
+console.log('ready');
+process.stdin.on('data', () => process.exit(held.length ? 0 : 1));"""
+
+JAVA = """public class Hold {
+    public static void main(String[] arguments) throws Exception {
+        byte[][] held = new byte[40][1 << 20];
+        for (byte[] part : held) java.util.Arrays.fill(part, (byte) 1);
+        System.out.println("ready");
+        System.in.read();
+        System.exit(held.length > 0 ? 0 : 1);
+    }
+}
+"""
+
+
+@functools.lru_cache(maxsize=None)
+def java_classes():
+    source = shared_folder() / "Hold.java"
+    source.write_text(JAVA)
+    subprocess.run(["javac", "-d", shared_folder(), source], check=True)
+    return str(shared_folder())
+
+
+@functools.lru_cache(maxsize=None)
+def large_file():
+    path = shared_folder() / "large"
+    path.write_bytes(os.urandom(MIB) * 64)
+    return str(path)
+
+
+def command_of(shape):
+    if shape == "node":
+        need_command("node")
+        return ["node", "-e", NODE]
+    if shape == "java":
+        need_command("javac")
+        return ["java", "-XX:+UseSerialGC", "-cp", java_classes(), "Hold"]
+    return [workload("memory_shapes"), shape] + ([large_file()] if shape == "file" else [])
+
+
+def prefix_of(user):
+    if user == "root":
+        if os.geteuid() != 0:
+            pytest.skip("needs root")
+        return []
+    return as_nobody()
+
+
+def true_bytes(pids):
+    """The PSS of them all; what ends meanwhile has none."""
+    total = 0
+    for pid in pids:
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return total * KIB
+
+
+def complete_rows(path):
+    """Of a file that is being written: a torn last line is left out."""
+    text = path.read_text() if path.exists() else ""
+    lines = text[:text.rfind("\n") + 1].splitlines()
+    return [dict(zip(lines[0].replace('"', "").split(","), line.split(","))) for line in lines[1:]]
+
+
+def row_after(path, moment):
+    """The memory of the first row that was made after some ticks of this moment."""
+    def look():
+        rows = [row for row in complete_rows(path)
+                if float(row["timestamp"]) > moment + TICKS_TO_SETTLE * INTERVAL]
+        return rows[0] if rows else None
+    return float(wait_until(look, "a row")["memory"]) * KIB
+
+
+def summary_peak(path):
+    return json.loads(path.read_text())["totals"]["peak_memory_bytes"]
+
+
+@pytest.mark.parametrize("user", ["root", "nobody"])
+@pytest.mark.parametrize("shape", [shape for shape in TOLERANCE if shape != "compile"])
+def test_rows_are_near_the_truth(open_folder, started, shape, user):
+    rows, summary = open_folder / "rows.csv", open_folder / "summary.json"
+    tolerance = TOLERANCE[shape][user == "nobody"]
+    process = started("-q", "-i", INTERVAL, "--rows", "process", "-o", rows, "-s", summary, "--",
+                      *command_of(shape), prefix=prefix_of(user), stdin=subprocess.PIPE)
+    truths = []
+    for phase in range(PHASES.get(shape, 1)):
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+        said = row_after(rows, time.time())
+        truth = true_bytes(descendants(process.pid))
+        assert said == pytest.approx(truth, rel=tolerance, abs=SLACK), (phase, said, truth)
+        truths.append(truth)
+        process.stdin.write("\n")
+        process.stdin.flush()
+    finish(process, "")
+    assert process.returncode == 0
+    peak = summary_peak(summary)
+    assert peak["sampled_low"] - SLACK <= max(truths) <= peak["sampled_high"] + SLACK, (truths, peak)
+
+
+# ---- a compile: not steady, so two trackers look at it at the same ticks ------------------------
+
+
+@functools.lru_cache(maxsize=None)
+def large_source():
+    """Takes a compiler a second or two and some 50 MB."""
+    path = shared_folder() / "large.c"
+    path.write_text("".join(
+        f"int f{i}(int a, int b) {{ int s = 0; for (int j = a; j < b; j++) s += j * {i} ^ (s >> (j & 7));"
+        f" return s > {i} ? s : f{max(i - 1, 0)}(a, s); }}\n" for i in range(250)))
+    return str(path)
+
+
+@pytest.fixture
+def ended():
+    """Processes of a test that must not outlive it."""
+    processes = []
+    yield processes
+    for process in processes:
+        end_process(process)
+
+
+def attach_both(folder, pid, prefix, ended):
+    """A tracker that estimates and one that reads everything at every tick; both have their first row."""
+    paths = {}
+    for mode in ("auto", "pss"):
+        paths[mode] = folder / f"{mode}.csv"
+        ended.append(subprocess.Popen(
+            [*prefix, binary(), "attach", "-q", "-i", "0.05", "--rows", "process", "--memory", mode,
+             "-o", paths[mode], str(pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True))
+    for path in paths.values():
+        wait_until(lambda path=path: row_count(path) > 0, "the first row")
+    return paths
+
+
+@pytest.mark.parametrize("user", ["root", "nobody"])
+def test_a_compile_as_two_trackers_see_it(open_folder, ended, user):
+    need_command("cc")
+    prefix, tolerance = prefix_of(user), TOLERANCE["compile"][user == "nobody"]
+    compile_twice = f"cc -O2 -c -o {open_folder}/large.o {large_source()};"
+    job = subprocess.Popen([*prefix, "sh", "-c", f"read line; {compile_twice} {compile_twice} sleep 0.2"],
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    ended.append(job)
+    paths = attach_both(open_folder, job.pid, prefix, ended)
+    job.stdin.write("\n")
+    job.stdin.close()
+    assert job.wait(PATIENCE) == 0
+    for watching in ended[1:]:
+        watching.wait(PATIENCE)
+    auto, pss = ([row["memory"] for row in read_csv(paths[mode]) if row["memory"]] for mode in ("auto", "pss"))
+    assert max(pss) > 30 * KIB, "too small a compile to tell anything"
+    assert max(auto) == pytest.approx(max(pss), rel=tolerance)
+    assert statistics.mean(auto) == pytest.approx(statistics.mean(pss), rel=2 * tolerance)
+
+
+# ---- what limits it -----------------------------------------------------------------------------
+
+
+def test_another_users_process_is_estimated_and_said_to_be(open_folder, ended):
+    """Neither its memory nor its family can be read: its resident size stands in, and the record says why."""
+    need_root()
+    summary = open_folder / "summary.json"
+    target = subprocess.Popen([workload("memory_shapes"), "growth"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    ended.append(target)
+    assert target.stdout.readline() == "ready\n"
+    watching = subprocess.Popen(
+        [*as_nobody(binary()), "attach", "-q", "-i", "0.1", "-o", open_folder / "rows.csv", "-s", summary,
+         str(target.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    ended.append(watching)
+    wait_until(lambda: row_count(open_folder / "rows.csv") > 2, "rows")
+    target.stdin.close()
+    watching.wait(PATIENCE)
+    peak = summary_peak(summary)
+    assert {"reads_refused", "families_hidden"} <= set(peak["limited_by"]), peak
+    assert peak["sampled_low"] <= 30.5 * MIB and 30 * MIB <= peak["sampled_high"]
+
+
+@pytest.mark.parametrize("user", ["root", "nobody"])
+def test_a_gigabyte_that_grows_is_hardly_read(open_folder, started, user):
+    """Alone in its family: all that it has is its own, however large it gets."""
+    rows, summary = open_folder / "rows.csv", open_folder / "summary.json"
+    process = started("-q", "-i", INTERVAL, "--rows", "process", "-o", rows, "-s", summary, "--",
+                      workload("memory_shapes"), "large", prefix=prefix_of(user), stdin=subprocess.PIPE)
+    assert process.stdout.readline() == "ready\n", process.stderr.read()
+    row_after(rows, time.time())
+    truth = true_bytes(descendants(process.pid))
+    finish(process)
+    peak = summary_peak(summary)
+    assert peak["sampled"] == pytest.approx(truth, rel=0.005)
+    assert peak["true_reads"] <= 5
+    assert peak["longest_read_seconds"] < 0.02, "a loaded machine may take its time, a walk of it all takes more"
