@@ -194,12 +194,14 @@ static double parted_now_kb(const struct trk__mem_process *parent,
 }
 
 /* What the parent wrote since its last fork it shares with the new child, but the older children keep those pages as
- * they were: they part from what the parent holds. */
-static void part_from(trk_mem_model *model, const struct trk__mem_process *parent,
+ * they were: they part from what the parent holds. Children of one tick are taken to have come at once; a crowd of
+ * them would cost its square too. */
+static void part_from(trk_mem_model *model, struct trk__mem_process *parent,
                       const struct trk__mem_process *child)
 {
-    if (parent->own_kb <= 0)
+    if (parent->own_kb <= 0 || parent->parted_tick == model->tick)
         return;
+    parent->parted_tick = model->tick;
     const struct trk__mem_group *family = &model->families.items[parent->family];
     for (uint32_t i = 0; i < family->count; i++) {
         struct trk__mem_process *older = &model->processes[family->holders[i].slot];

@@ -16,8 +16,9 @@ struct trk__mem_process {
     uint64_t seen_tick;
     uint32_t family, command; /* groups, or TRK__MEM_NONE */
     bool live, touched, is_new;
-    bool forked_now;   /* a child of it appeared in this tick */
-    bool shows_parent; /* vfork: in no group */
+    uint64_t parted_tick; /* when its last children were born */
+    bool forked_now;      /* a child of it appeared in this tick */
+    bool shows_parent;    /* vfork: in no group */
     bool refused;
     uint32_t true_reads;
     uint64_t read_tick;

@@ -6,11 +6,14 @@
 #include <string.h>
 
 enum {
-    READS_ALWAYS = 4, /* a small job's marks are read whenever they may have moved ... */
-    READS_SHARE =
-        10, /* ... of a large one a tenth at a look: a mark costs as much as the look itself */
-    FAULT_BYTES =
-        64 << 10, /* what one fault may map: the kernel maps a file's neighbouring pages too */
+    /* A small job's marks are read whenever they may have moved, of a large one a tenth at a look: a mark costs as
+     * much as the look itself. */
+    READS_ALWAYS = 4,
+    READS_SHARE = 10,
+    /* What one fault may map: the kernel maps a file's neighbouring pages too. */
+    FAULT_BYTES = 64 << 10,
+    /* An estimate may be off by a twentieth while processes grow fast. */
+    ESTIMATE_DOUBT = 20,
 };
 
 static const int64_t MOMENT_APART_NS = 900000000;
@@ -28,11 +31,12 @@ void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc)
     enum { MOVED_LITTLE_BYTES = 16 << 20 };
     uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES;
     if (trk__proc_is_zombie(proc) && proc->mark_faults && moved_bytes < MOVED_LITTLE_BYTES) {
-        truth->ended_moved_bytes += moved_bytes;
+        truth->gone.ended_marks_bytes += proc->mark_bytes;
+        truth->gone.ended_moved_bytes += moved_bytes;
         return;
     }
-    truth->vanished++;
-    truth->vanished_marks_bytes += proc->mark_bytes;
+    truth->gone.vanished++;
+    truth->gone.vanished_marks_bytes += proc->mark_bytes;
 }
 
 static void read_mark(struct trk_truth *truth, struct trk_proc *proc)
@@ -115,18 +119,16 @@ void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sam
 {
     const struct trk_job_memory *memory = &truth->session->job.memory;
     read_marks(truth);
-    struct trk_peak_gone gone = {
-        .unseen = count_unseen(truth, sample),
-        .vanished = truth->vanished,
-        .vanished_marks_bytes = truth->vanished_marks_bytes,
-    };
+    truth->gone.unseen = count_unseen(truth, sample);
     struct trk_peak_sample sums = {0};
-    truth->peak.growth_bytes += truth->ended_moved_bytes;
     if (memory->known)
-        sums = (struct trk_peak_sample){memory->total_bytes, memory->low_bytes, memory->high_bytes};
-    trk__peak_interval(&truth->peak, &sums, &gone);
-    truth->vanished = 0;
-    truth->vanished_marks_bytes = truth->ended_moved_bytes = 0;
+        sums = (struct trk_peak_sample){
+            .bytes = memory->total_bytes,
+            .low_bytes = memory->low_bytes,
+            .high_bytes = memory->high_bytes + memory->estimated_bytes / ESTIMATE_DOUBT,
+        };
+    trk__peak_interval(&truth->peak, &sums, &truth->gone);
+    truth->gone = (struct trk_peak_gone){0};
 }
 
 /* ---- the last moments ---- */

@@ -141,11 +141,26 @@ static int64_t boot_time_of_share(const struct trk_gpu_instant *instant,
     return process->share_realtime_ns && plausible ? instant->boot_ns - age_ns : 0;
 }
 
-static void add_process(const struct trk_gpu_reading *reading, const struct trk_proc_tree *tree,
+/* Where the job is over, who it was when the driver was asked has to do. */
+static bool is_jobs(const struct trk_gpu_reading *reading, const struct trk_gpu_look *look,
+                    const struct trk_gpu_process *process, bool *ret_share_is_its)
+{
+    *ret_share_is_its = true;
+    if (look->job_is_over)
+        return process->was_member;
+    const struct trk_proc *proc = trk__proc_tree_find(look->tree, process->pid);
+    if (!proc || !was_there(look->tree, proc, reading->instant.boot_ns))
+        return false;
+    /* The number may have been another's when the share was measured. */
+    *ret_share_is_its = was_there(look->tree, proc, boot_time_of_share(&reading->instant, process));
+    return true;
+}
+
+static void add_process(const struct trk_gpu_reading *reading, const struct trk_gpu_look *look,
                         const struct trk_gpu_process *process, struct share *share)
 {
-    const struct trk_proc *proc = trk__proc_tree_find(tree, process->pid);
-    if (!proc || !was_there(tree, proc, reading->instant.boot_ns)) {
+    bool share_is_its;
+    if (!is_jobs(reading, look, process, &share_is_its)) {
         share->others += process->listed;
         return;
     }
@@ -154,15 +169,11 @@ static void add_process(const struct trk_gpu_reading *reading, const struct trk_
         share->memory_bytes += process->memory_bytes;
     else
         share->memory_unknown = true;
-    if (!process->share_known || process->share_hidden) {
-        /* Where the driver tells shares it leaves out the idle. */
+    if (process->share_known && !process->share_hidden)
+        share->busy_millionths += share_is_its ? process->share_millionths : 0;
+    else /* where the driver tells shares it leaves out the idle */
         share->busy_unknown |=
             process->share_hidden || !reading->device[process->device].shares_known;
-        return;
-    }
-    /* The number may have been another's when it was measured. */
-    if (was_there(tree, proc, boot_time_of_share(&reading->instant, process)))
-        share->busy_millionths += process->share_millionths;
 }
 
 /* Where the driver does not tell who keeps the device busy, and nobody else uses it, the job does. */
@@ -232,7 +243,7 @@ static bool reserve_shares(struct trk_gpu *gpu, uint32_t count)
 }
 
 /* The job's part of each device in gpu->share. */
-static void share_out(struct trk_gpu *gpu, const struct trk_proc_tree *tree)
+static void share_out(struct trk_gpu *gpu, const struct trk_gpu_look *look)
 {
     const struct trk_gpu_reading *reading = gpu->reading;
     for (uint32_t i = 0; i < reading->device_count; i++) {
@@ -240,12 +251,12 @@ static void share_out(struct trk_gpu *gpu, const struct trk_proc_tree *tree)
         bool unknown = !device->processes_known && !device->lost;
         gpu->share[i] = (struct share){.memory_unknown = unknown, .busy_unknown = unknown};
     }
-    if (!tree)
+    if (!look->tree)
         return;
     for (uint32_t i = 0; i < reading->process_count; i++) {
         const struct trk_gpu_process *process = &reading->process[i];
         if (!reading->device[process->device].pids_are_foreign)
-            add_process(reading, tree, process, &gpu->share[process->device]);
+            add_process(reading, look, process, &gpu->share[process->device]);
     }
     for (uint32_t i = 0; i < reading->device_count; i++) {
         if (reading->device[i].pids_are_foreign && !reading->device[i].lost)
@@ -292,6 +303,11 @@ static void set_job(struct trk_sample *sample, const struct sums *sums)
 
 /* ---- the sample ---- */
 
+static bool is_of_interval(const struct trk_gpu *gpu, const struct trk_gpu_look *look)
+{
+    return gpu->reading->instant.monotonic_ns > look->since_ns;
+}
+
 static void fill_device(const struct trk_gpu *gpu, uint32_t index, int64_t age_ns, bool has_job,
                         struct trk_device *target)
 {
@@ -308,25 +324,24 @@ static void fill_device(const struct trk_gpu *gpu, uint32_t index, int64_t age_n
         trk__device_set(target, TRK_GPU_SLOT(JOB_MEMORY), share->memory_bytes);
 }
 
-/* A job that is over holds nothing, and zero would be a lie about the interval. */
+/* A job that is over holds nothing, and zero would be a lie about the interval: what was last seen in it
+ * stands. */
 static void fill_job(struct trk_gpu *gpu, const struct trk_gpu_look *look, const struct sums *job,
                      struct trk_sample *sample)
 {
-    if (look->job_is_over) {
-        if (gpu->job_seen_ns > look->since_ns)
-            set_job(sample, &gpu->job_seen);
-        return;
+    if (!look->job_is_over || is_of_interval(gpu, look)) {
+        gpu->job_seen = *job;
+        gpu->job_seen_ns = trk__context_monotonic_ns(gpu->context);
     }
-    gpu->job_seen = *job;
-    gpu->job_seen_ns = trk__context_monotonic_ns(gpu->context);
-    set_job(sample, job);
+    if (gpu->job_seen_ns > look->since_ns || !look->job_is_over)
+        set_job(sample, &gpu->job_seen);
 }
 
 static void fill_devices(struct trk_gpu *gpu, const struct trk_gpu_look *look, int64_t age_ns,
                          struct trk_sample *sample)
 {
     const struct trk_gpu_reading *reading = gpu->reading;
-    bool has_job = look->tree && !look->job_is_over;
+    bool has_job = look->tree && (!look->job_is_over || is_of_interval(gpu, look));
     struct sums machine = {0}, job = {0};
     uint32_t shown = 0;
     for (uint32_t i = 0; i < reading->device_count; i++) {
@@ -388,7 +403,7 @@ void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct 
         return;
     }
     gather_news(gpu);
-    share_out(gpu, look->tree);
+    share_out(gpu, look);
     sample->read_ns[TRK_SOURCE_GPU] = reading->instant.monotonic_ns;
     fill_devices(gpu, look, age_ns, sample);
 }

@@ -46,6 +46,7 @@ struct trk_gpu_device {
 struct trk_gpu_process {
     uint32_t device; /* index in the reading */
     pid_t pid;       /* as the driver tells it */
+    bool was_member; /* of the job, when the driver was asked */
     bool listed;     /* as a user of the device; else there is a measured share alone */
     bool memory_known;
     bool share_known;

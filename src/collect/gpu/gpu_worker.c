@@ -124,6 +124,9 @@ static void read_all(struct trk_gpu_worker *worker)
     if (reading->incomplete && worker->reason[0])
         trk__gpu_reading_explain(reading, "%s", worker->reason);
     reading->instant = worker->question.instant;
+    for (uint32_t i = 0; i < reading->process_count; i++)
+        reading->process[i].was_member =
+            trk__gpu_is_member(&worker->question, reading->process[i].pid);
     if (worker->is_in_namespace)
         trk__gpu_holders_find(&worker->context, &worker->question, reading);
 }
