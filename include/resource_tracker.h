@@ -69,6 +69,9 @@ struct trk_options {
     bool list_processes;         /* keep up to 10,000 processes for trk_session_write_processes */
     const char *sources;         /* of exact totals, joined by commas; NULL: all there are */
     const char *root_path;       /* where proc and sys are found; NULL: "/" */
+    bool save;                   /* keep a record of the run: trk_session_save */
+    char *const *command;        /* for the record: the words, NULL-terminated; NULL: none */
+    const char *job_name;        /* for the record; NULL: none */
     const char *gpus;            /* which GPUs count: indices, uuids or PCI addresses with
                                     commas between; NULL: all */
 };
@@ -201,6 +204,11 @@ TRK_API int trk_session_trend(const trk_session *session, const char *name, doub
 TRK_API int trk_session_write_summary(const trk_session *session, char *const command[], int fd,
                                       struct trk_error *error);
 
+/* With options.save: makes the record of a session that has ended and returns the run's id. Rows were on disk
+ * before; a tracker that is killed leaves a run that is shown as interrupted. -ENOENT: no record is
+ * kept. */
+TRK_API int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *error);
+
 struct trk_gpu_info {
     size_t size;         /* sizeof(struct trk_gpu_info), set by the caller */
     char name[96];       /* the product's; "" when not known, as the two below */
@@ -319,6 +327,44 @@ TRK_API int trk_recommendation_paste(const trk_recommendation *recommendation, c
 
 /* The name of the index-th form; NULL past the end. */
 TRK_API const char *trk_paste_form(size_t index);
+
+/* ---- past runs ----------------------------------------------------------------------- */
+
+/* Runs are kept as snapshots in $XDG_STATE_HOME/resource-tracker/runs (~/.local/state without it). */
+struct trk_run_info {
+    size_t size;        /* sizeof(struct trk_run_info), set by the caller */
+    char id[32];        /* "20260131-235959-1f2e3d4c" */
+    double start_time;  /* seconds since the epoch; NaN where a figure is not known, as below */
+    double wall_seconds;
+    double cpu_seconds, peak_memory_bytes;
+    int exit_code;      /* -1 when not known or killed by a signal */
+    int exit_signal;    /* 0 when not killed by a signal */
+    bool interrupted;   /* its tracker was killed; what was on disk is here */
+    bool running;
+    uint64_t samples;
+    uint64_t file_bytes;
+    char key[256];      /* what runs of the same command have in common */
+    char job_name[64];  /* "": none was given */
+    char command[512];  /* the words with blanks between, cut where it is too long */
+};
+
+typedef struct trk_runs trk_runs;
+
+/* The runs that are kept, newest first; those that were killed are recovered first. `folder` NULL: the usual
+ * one; one that does not exist is empty. The caller frees the result. A list belongs to one thread at a time. */
+TRK_API int trk_runs_new(const char *folder, trk_runs **ret_runs, struct trk_error *error);
+TRK_API void trk_runs_free(trk_runs *runs);
+TRK_API size_t trk_runs_count(const trk_runs *runs);
+
+/* -ERANGE past the end. */
+TRK_API int trk_runs_at(const trk_runs *runs, size_t index, struct trk_run_info *ret_info);
+
+/* Where a run's record is: `run` is a file, an id or the beginning of one, or NULL for the last run. */
+TRK_API int trk_runs_resolve(const trk_runs *runs, const char *run, char *ret_path, size_t size,
+                             struct trk_error *error);
+
+/* Removes the record of the index-th run; the list stays as it was. -EBUSY: it is running. */
+TRK_API int trk_runs_remove(trk_runs *runs, size_t index, struct trk_error *error);
 
 /* ---- the catalogue ------------------------------------------------------------------- */
 

@@ -194,6 +194,7 @@ static void peek(struct trk_session *session)
     do
         session->peeks++;
     while (awaits_peek(session) && (now_ns - before_ns) * SHARE > next_peek_ns(session) - now_ns);
+    trk__session_record_peek(session);
 }
 
 static int on_timer(struct trk_session *session, struct trk_event *event, struct trk_error *error)

@@ -89,9 +89,11 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     }
     session->lists_processes = session->writer && options->rows & TRK_ROWS_SYSTEM;
     session->options.output_path = session->options.root_path = session->options.sources = NULL;
-    session->options.gpus = NULL;
+    session->options.gpus = session->options.job_name = NULL;
+    session->options.command = NULL;
     /* A job that the caller starts next is measured from here on, its exec included. */
     start_clock(session);
+    trk__session_record_open(session, options);
     *ret_session = session;
     return 0;
 }
@@ -102,6 +104,7 @@ void trk_session_free(trk_session *session)
         return;
     trk__loop_close(session);
     trk__writer_close(session->writer, NULL);
+    trk__recorder_free(session->recorder);
     for (unsigned i = 0; i < session->collector_count; i++)
         session->collector[i].ops->close(session->collector[i].self);
     trk__truth_done(&session->truth);

@@ -7,8 +7,10 @@
 #include "collect/gpu/gpu.h"
 #include "metric/derive.h"
 #include "session/job.h"
+#include "session/record.h"
 #include "session/run_stats.h"
 #include "session/truth.h"
+#include "snapshot/recorder.h"
 #include "write/writer.h"
 
 enum { TRK_COLLECTORS_MAX = 16, TRK_NOTE_SIZE = 160, TRK_NOTES_MAX = 8 };
@@ -31,6 +33,7 @@ struct trk_session {
     unsigned current; /* index of the newest sample */
     struct trk_row row;
     struct trk_writer *writer;
+    struct trk_recorder *recorder; /* NULL: no record is kept */
     int write_failure; /* the first; rows are not lost for statistics, later ones are tried again */
 
     int64_t start_ns, start_realtime_ns, last_tick_ns, end_ns;

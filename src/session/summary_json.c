@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "session/session.h"
+#include "session/summary_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,9 +103,8 @@ static void put_memory(struct trk_json *json, const struct trk_summary *summary)
     trk__json_end_object(json);
 }
 
-static void put_totals(struct trk_json *json, const struct trk_summary *summary)
+void trk__summary_put_totals(struct trk_json *json, const struct trk_summary *summary)
 {
-    trk__json_key(json, "totals");
     trk__json_begin_object(json);
     put_cpu(json, summary);
     put_memory(json, summary);
@@ -260,7 +260,8 @@ int trk_session_write_summary(const trk_session *session, char *const command[],
     put_command(&json, command);
     put_end(&json, &summary);
     put_times(&json, &summary);
-    put_totals(&json, &summary);
+    trk__json_key(&json, "totals");
+    trk__summary_put_totals(&json, &summary);
     put_oom(&json, session, &summary);
     put_statistics(&json, "averages", session, false);
     put_statistics(&json, "maxima", session, true);

@@ -126,6 +126,7 @@ int trk__session_tick(struct trk_session *session, struct trk_error *error)
     trk__derive(before, now, now_ns - session->last_tick_ns, &session->row);
     session->last_tick_ns = now_ns;
     trk__run_stats_add(&session->stats, &session->row);
+    trk__session_record_row(session);
     if (!session->writer)
         return 0;
     int code = trk__writer_row(session->writer, &session->row, error);

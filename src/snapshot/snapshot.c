@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "snapshot/json_pull.h"
 
 #include <errno.h>
@@ -351,4 +352,41 @@ char *trk__snapshot_text(const struct trk_snapshot *snapshot, const char *path)
 {
     const char *rest, *json = part_of(snapshot, path, &rest);
     return json ? trk__json_text_at(json, rest) : NULL;
+}
+
+char *trk__json_with(const char *object, const char *key, const char *value)
+{
+    struct trk_input input;
+    struct trk_pull pull;
+    struct trk_buffer name, text;
+    trk__input_init_memory(&input, object, strlen(object));
+    trk__pull_init(&pull, &input, "", NULL);
+    trk__buffer_init(&name, TRK_PULL_STRING_MAX);
+    trk__buffer_init(&text, PART_MAX_BYTES);
+    struct trk_json json = trk__json(&text);
+    bool found = false;
+    trk__json_begin_object(&json);
+    for (int state = 0; trk__pull_next_item(&pull, &state, '{', '}');) {
+        if (trk__pull_key(&pull, &name) < 0)
+            break;
+        bool is_it = strcmp(name.data ? name.data : "", key) == 0;
+        found |= is_it;
+        trk__json_key(&json, name.data ? name.data : "");
+        trk__json_value_follows(&json);
+        if (is_it)
+            trk__buffer_add_text(&text, value);
+        trk__pull_skip(&pull, is_it ? NULL : &text);
+    }
+    if (!found) {
+        trk__json_key(&json, key);
+        trk__json_value_follows(&json);
+        trk__buffer_add_text(&text, value);
+    }
+    trk__json_end_object(&json);
+    char *changed = pull.failure || text.failure ? NULL : strdup(text.data);
+    trk__buffer_done(&name);
+    trk__buffer_done(&text);
+    trk__pull_done(&pull);
+    trk__input_done(&input);
+    return changed;
 }

@@ -67,4 +67,7 @@ int trk__snapshot_downsample(struct trk_snapshot *snapshot, size_t rows_max);
 char *trk__json_text_at(const char *json, const char *path);
 double trk__json_number_at(const char *json, const char *path);
 
+/* The text of an object with one value set or replaced; NULL without memory or where it is no object. */
+char *trk__json_with(const char *object, const char *key, const char *value);
+
 #endif

@@ -1,0 +1,235 @@
+/* The record of a session: rows as they come, and at the end what is known of the run and of the machine. */
+#include "session/record.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "session/session.h"
+#include "session/summary_json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+/* From this look on, 16 ms after the start, a run has a growing file: shorter ones are not worth one. */
+enum { PEEKS_BEFORE_FILE = 4, TEXT_LIMIT = 1 << 20 };
+
+static const double MIB = 1024.0 * 1024.0;
+
+void trk__session_record_open(struct trk_session *session, const struct trk_options *options)
+{
+    struct trk_record_options record = {
+        .rows = options->rows,
+        .children = options->children,
+        .interval_seconds = options->interval_seconds,
+        .start_time = (double)session->start_realtime_ns * 1e-9,
+        .command = options->command,
+        .job_name = options->job_name,
+    };
+    if (!options->save)
+        return;
+    int code = trk__recorder_new(&record, &session->recorder);
+    if (code < 0)
+        trk__session_add_note(session, "this run is not kept: %s",
+                              code == -ENOENT ? "HOME is not set" : strerror(-code));
+}
+
+static void tell_failure(struct trk_session *session, int code)
+{
+    if (code < 0)
+        trk__session_add_note(session, "this run is not kept whole: %s: %s",
+                              session->recorder->rows_path, strerror(-code));
+}
+
+void trk__session_record_begin(struct trk_session *session)
+{
+    if (!session->recorder || session->recorder->fd >= 0)
+        return;
+    session->recorder->pid = session->job.tree.root_pid;
+    tell_failure(session, trk__recorder_begin(session->recorder));
+    session->lists_processes |= session->options.rows & TRK_ROWS_SYSTEM;
+}
+
+void trk__session_record_peek(struct trk_session *session)
+{
+    if (session->peeks >= PEEKS_BEFORE_FILE)
+        trk__session_record_begin(session);
+}
+
+void trk__session_record_row(struct trk_session *session)
+{
+    if (!session->recorder || session->recorder->failure)
+        return;
+    session->recorder->pid = session->job.tree.root_pid;
+    tell_failure(session,
+                 trk__recorder_row(session->recorder, &session->row, session->finished));
+}
+
+/* ---- what is known at the end -------------------------------------------------------- */
+
+static void put_number(struct trk_json *json, const char *key, double value)
+{
+    trk__json_key(json, key);
+    trk__json_double(json, value);
+}
+
+static void put_text(struct trk_json *json, const char *key, const char *text)
+{
+    trk__json_key(json, key);
+    trk__json_string(json, text);
+}
+
+static double largest(const struct trk_session *session, enum trk_metric metric)
+{
+    return session->stats.stat[metric].count ? session->stats.stat[metric].max : NAN;
+}
+
+static uint32_t count_gpus(const struct trk_session *session)
+{
+    struct trk_gpu_info info = {.size = sizeof info};
+    uint32_t count = 0;
+    while (trk_session_gpu(session, count, &info) == 0)
+        count++;
+    return count;
+}
+
+static void put_gpu_facts(struct trk_json *json, const struct trk_session *session)
+{
+    struct trk_gpu_info info = {.size = sizeof info};
+    uint32_t count = 0;
+    double memory_bytes = 0;
+    char first[sizeof info.name] = "";
+    trk__json_key(json, "gpu_names");
+    trk__json_begin_array(json);
+    for (uint32_t i = 0; trk_session_gpu(session, i, &info) == 0; i++) {
+        if (info.is_split) /* its parts are counted */
+            continue;
+        trk__json_string(json, info.name);
+        if (!count++)
+            strcpy(first, info.name);
+        memory_bytes += isnan(info.memory_bytes) ? 0 : info.memory_bytes;
+    }
+    trk__json_end_array(json);
+    trk__json_key(json, "gpu_count");
+    trk__json_u64(json, count);
+    put_text(json, "gpu_name", first);
+    put_number(json, "gpu_memory_mb", round(memory_bytes / MIB * 100) / 100);
+}
+
+static void put_server(struct trk_json *json, const struct trk_session *session)
+{
+    struct sysinfo machine = {.mem_unit = 1};
+    cpu_set_t allowed;
+    sysinfo(&machine);
+    trk__json_begin_object(json);
+    put_text(json, "os", "Linux");
+    trk__json_key(json, "vcpus");
+    trk__json_i64(json, get_nprocs());
+    double memory_bytes = (double)machine.totalram * machine.mem_unit;
+    put_number(json, "memory_mb", round(memory_bytes / MIB * 100) / 100);
+    put_gpu_facts(json, session);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+        trk__json_key(json, "vcpus_allowed");
+        trk__json_i64(json, CPU_COUNT(&allowed));
+    }
+    trk__json_end_object(json);
+}
+
+static void put_limits(struct trk_json *json, const struct trk_session *session)
+{
+    const struct trk_stat *throttled = &session->stats.stat[TRK_M_SYS_CG_THROTTLED];
+    trk__json_begin_object(json);
+    put_number(json, "cpu_cores", largest(session, TRK_M_SYS_CG_CPU_LIMIT));
+    put_number(json, "memory_bytes", largest(session, TRK_M_SYS_CG_MEM_LIMIT));
+    put_number(json, "throttled_seconds", throttled->count ? throttled->sum : NAN);
+    trk__json_end_object(json);
+}
+
+static void put_gpu(struct trk_json *json, const struct trk_gpu_info *info,
+                    const struct trk_record_gpu *gpu)
+{
+    double seconds = gpu->seconds > 0 ? gpu->seconds : NAN;
+    trk__json_begin_object(json);
+    put_text(json, "name", info->name);
+    put_text(json, "uuid", info->uuid);
+    put_text(json, "pci", info->pci);
+    put_text(json, "vendor", info->vendor);
+    trk__json_key(json, "is_split");
+    trk__json_bool(json, info->is_split);
+    put_number(json, "memory_bytes", info->memory_bytes);
+    put_number(json, "memory_peak_bytes", gpu->memory_peak_bytes);
+    put_number(json, "job_memory_peak_bytes", gpu->job_memory_peak_bytes);
+    put_number(json, "utilization_mean_ratio", gpu->utilization_seconds / seconds);
+    put_number(json, "utilization_max_ratio", gpu->utilization_max);
+    put_number(json, "busy_share_ratio", gpu->busy_seconds / seconds);
+    trk__json_end_object(json);
+}
+
+static void put_gpus(struct trk_json *json, const struct trk_session *session)
+{
+    const struct trk_recorder *recorder = session->recorder;
+    struct trk_gpu_info info = {.size = sizeof info};
+    trk__json_begin_array(json);
+    for (uint32_t i = 0; i < recorder->gpus && trk_session_gpu(session, i, &info) == 0; i++)
+        put_gpu(json, &info, &recorder->gpu[i]);
+    trk__json_end_array(json);
+}
+
+/* The four texts one behind the other in one buffer, each ended by a NUL. */
+struct texts {
+    struct trk_buffer buffer;
+    size_t at[4];
+};
+
+static void make_texts(struct texts *texts, const struct trk_session *session,
+                       const struct trk_summary *summary)
+{
+    trk__buffer_init(&texts->buffer, TEXT_LIMIT);
+    for (int i = 0; i < 4; i++) {
+        struct trk_json json = trk__json(&texts->buffer);
+        texts->at[i] = texts->buffer.len;
+        if (i == 0 && session->recorder->fd < 0)
+            trk__json_null(&json); /* a job of milliseconds does not wait for facts of the machine */
+        else if (i == 0)
+            put_server(&json, session);
+        else if (i == 1)
+            trk__summary_put_totals(&json, summary);
+        else if (i == 2)
+            put_gpus(&json, session);
+        else
+            put_limits(&json, session);
+        trk__buffer_add_char(&texts->buffer, '\0');
+    }
+}
+
+int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *error)
+{
+    struct trk_recorder *recorder = session->recorder;
+    if (!recorder)
+        return trk__error_set(error, -ENOENT, "no record of this run is kept");
+    struct trk_summary summary;
+    trk_session_summary(session, &summary);
+    struct texts texts;
+    make_texts(&texts, session, &summary);
+    int code = texts.buffer.failure;
+    const char *data = texts.buffer.data;
+    if (code == 0) {
+        struct trk_record_end end = {
+            .stop_time = summary.start_time + summary.wall_seconds,
+            .wall_seconds = summary.wall_seconds,
+            .exit_code = summary.exit_code,
+            .exit_signal = summary.exit_signal,
+            .server_info = data + texts.at[0],
+            .totals = data + texts.at[1],
+            .gpus = count_gpus(session) ? data + texts.at[2] : "[]",
+            .limits = data + texts.at[3],
+        };
+        code = trk__recorder_save(recorder, &end, error);
+    }
+    trk__buffer_done(&texts.buffer);
+    if (code == 0)
+        strcpy(ret_id, recorder->id);
+    return code;
+}

@@ -1,0 +1,19 @@
+/* Hooks of the record in a session's life; each does nothing where none is kept. What goes wrong is a note: a run
+ * is measured whether it can be kept or not. */
+#ifndef TRK_SESSION_RECORD_H
+#define TRK_SESSION_RECORD_H
+
+#include "resource_tracker.h"
+
+void trk__session_record_open(struct trk_session *session, const struct trk_options *options);
+
+/* The growing file is there when it returns, unless it can't be made. */
+void trk__session_record_begin(struct trk_session *session);
+
+/* After a look before the first row: the file is made once the run is worth one. */
+void trk__session_record_peek(struct trk_session *session);
+
+/* Takes session->row. */
+void trk__session_record_row(struct trk_session *session);
+
+#endif

@@ -1,0 +1,11 @@
+/* Parts of the summary that other texts have too. */
+#ifndef TRK_SESSION_SUMMARY_JSON_H
+#define TRK_SESSION_SUMMARY_JSON_H
+
+#include "base/json.h"
+#include "resource_tracker.h"
+
+/* The object of totals. */
+void trk__summary_put_totals(struct trk_json *json, const struct trk_summary *summary);
+
+#endif

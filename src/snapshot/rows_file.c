@@ -1,0 +1,322 @@
+#include "snapshot/rows_file.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "write/columns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MODE = 0666, NAMES_SIZE = 4096, COPY_MAX_BYTES = 64 << 20 };
+
+/* In the byte order of the machine, which `order` shows. */
+struct head {
+    char magic[8];
+    uint32_t order;
+    uint32_t head_bytes; /* where the rows begin: a multiple of 8 */
+    uint32_t columns;
+    uint32_t names_bytes; /* names in schema full, each ended by a newline */
+    uint32_t json_bytes;
+    uint32_t reserved;
+};
+
+static const char MAGIC[8] = "TRKROWS";
+enum { ORDER = 0x01020304 };
+
+/* ---- layout -------------------------------------------------------------------------- */
+
+static void add_scope(struct trk_rows_layout *layout, enum trk_scope scope)
+{
+    for (enum trk_metric metric = trk__scope_first(scope); metric < trk__scope_end(scope);
+         metric++) {
+        const struct trk_metric_def *def = &trk__metrics[metric];
+        if (!def->column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].name ||
+            layout->columns == TRK_ROWS_COLUMNS_MAX)
+            continue;
+        layout->form[layout->columns] = def->column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].form;
+        layout->metric[layout->columns++] = metric;
+    }
+}
+
+void trk__rows_layout(enum trk_rows rows, struct trk_rows_layout *ret_layout)
+{
+    *ret_layout = (struct trk_rows_layout){0};
+    add_scope(ret_layout, TRK_SCOPE_ROW);
+    if (rows & TRK_ROWS_SYSTEM)
+        add_scope(ret_layout, TRK_SCOPE_SYSTEM);
+    if (rows & TRK_ROWS_PROCESS)
+        add_scope(ret_layout, TRK_SCOPE_PROCESS);
+}
+
+void trk__rows_pack(const struct trk_rows_layout *layout, const struct trk_row *row,
+                    double *ret_values)
+{
+    for (uint32_t i = 0; i < layout->columns; i++) {
+        double value = row->value[layout->metric[i]];
+        enum trk_form form = layout->form[i];
+        ret_values[i] = isfinite(value)
+                            ? trk__column_rounded(form, value) * trk__forms[form].divisor
+                            : NAN;
+    }
+}
+
+static size_t put_names(const struct trk_rows_layout *layout, char names[NAMES_SIZE])
+{
+    size_t len = 0;
+    for (uint32_t i = 0; i < layout->columns && len < NAMES_SIZE; i++) {
+        const struct trk_metric_def *def = &trk__metrics[layout->metric[i]];
+        len += (size_t)snprintf(names + len, NAMES_SIZE - len, "%s%s\n",
+                                trk__scope_prefix(def->scope), def->name);
+    }
+    return len;
+}
+
+/* A column that this version does not know is kept as absent: it has its place in the row. */
+static int take_names(struct trk_rows_layout *layout, const char *names, size_t len)
+{
+    struct trk_cursor cursor = trk__cursor(names, len), line;
+    while (trk__cursor_line(&cursor, &line)) {
+        char name[TRK_COLUMN_NAME_SIZE];
+        if (layout->columns == TRK_ROWS_COLUMNS_MAX)
+            return -EBADMSG;
+        trk__cursor_copy(&line, name, sizeof name);
+        enum trk_metric metric = trk__metric_find(name);
+        layout->metric[layout->columns] = metric;
+        layout->form[layout->columns++] =
+            metric == TRK_METRIC_COUNT
+                ? TRK_FORM_NONE
+                : trk__metrics[metric].column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].form;
+    }
+    return 0;
+}
+
+/* ---- writing ------------------------------------------------------------------------- */
+
+int trk__rows_file_create(const char *path, const struct trk_rows_layout *layout, const char *json)
+{
+    char names[NAMES_SIZE];
+    size_t names_len = put_names(layout, names), json_len = strlen(json);
+    size_t head_bytes = (sizeof(struct head) + names_len + json_len + 7) & ~(size_t)7;
+    if (names_len >= NAMES_SIZE || head_bytes > TRK_ROWS_HEAD_MAX)
+        return -E2BIG;
+    TRK_CLEANUP_FREE char *text = calloc(1, head_bytes);
+    if (!text)
+        return -ENOMEM;
+    struct head head = {.order = ORDER,
+                        .head_bytes = (uint32_t)head_bytes,
+                        .columns = layout->columns,
+                        .names_bytes = (uint32_t)names_len,
+                        .json_bytes = (uint32_t)json_len};
+    memcpy(head.magic, MAGIC, sizeof head.magic);
+    memcpy(text, &head, sizeof head);
+    memcpy(text + sizeof head, names, names_len);
+    memcpy(text + sizeof head + names_len, json, json_len);
+    TRK_CLEANUP_FD int fd =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY, FILE_MODE);
+    if (fd < 0)
+        return -errno;
+    int code = trk__file_write_all(fd, text, head_bytes);
+    if (code < 0) {
+        unlink(path);
+        return code;
+    }
+    return trk__steal_fd(&fd);
+}
+
+int trk__rows_file_append(int fd, const struct trk_rows_layout *layout, const double *values)
+{
+    size_t bytes = layout->columns * sizeof *values;
+    ssize_t wrote;
+    do
+        wrote = write(fd, values, bytes);
+    while (wrote < 0 && errno == EINTR);
+    if (wrote == (ssize_t)bytes)
+        return 0;
+    int code = wrote < 0 ? -errno : -ENOSPC;
+    struct stat status;
+    if (wrote > 0 && (fstat(fd, &status) < 0 || ftruncate(fd, status.st_size - wrote) < 0))
+        return -EIO; /* the rows behind it would be out of step */
+    return code;
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+static int read_head(struct trk_rows_reader *reader)
+{
+    struct head head;
+    if (pread(reader->fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+        memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.order != ORDER)
+        return -EBADMSG;
+    uint64_t needed = (uint64_t)sizeof head + head.names_bytes + head.json_bytes;
+    if (head.head_bytes > TRK_ROWS_HEAD_MAX || head.head_bytes % 8 || needed > head.head_bytes ||
+        !head.columns)
+        return -EBADMSG;
+    size_t rest = (size_t)head.names_bytes + head.json_bytes;
+    TRK_CLEANUP_FREE char *text = malloc(rest + 1);
+    if (!text)
+        return -ENOMEM;
+    if (pread(reader->fd, text, rest, sizeof head) != (ssize_t)rest)
+        return -EBADMSG;
+    text[rest] = '\0';
+    int code = take_names(&reader->layout, text, head.names_bytes);
+    if (code < 0 || reader->layout.columns != head.columns)
+        return -EBADMSG;
+    reader->head_bytes = head.head_bytes;
+    reader->json = strdup(text + head.names_bytes);
+    return reader->json ? 0 : -ENOMEM;
+}
+
+int trk__rows_reader_open(struct trk_rows_reader *reader, int dir_fd, const char *path)
+{
+    *reader = (struct trk_rows_reader){.fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY)};
+    if (reader->fd < 0)
+        return -errno;
+    int code = read_head(reader);
+    if (code < 0)
+        trk__rows_reader_close(reader);
+    return code;
+}
+
+static void drop_rows(struct trk_rows_reader *reader)
+{
+    if (reader->map)
+        munmap(reader->map, reader->map_bytes);
+    free(reader->copy);
+    reader->map = reader->copy = NULL;
+}
+
+void trk__rows_reader_close(struct trk_rows_reader *reader)
+{
+    drop_rows(reader);
+    free(reader->json);
+    if (reader->fd >= 0)
+        close(reader->fd);
+    *reader = (struct trk_rows_reader){.fd = -1};
+}
+
+int64_t trk__rows_reader_count(const struct trk_rows_reader *reader)
+{
+    struct stat status;
+    if (fstat(reader->fd, &status) < 0)
+        return -errno;
+    int64_t bytes = status.st_size - (int64_t)reader->head_bytes;
+    return bytes < 0 ? 0 : bytes / (int64_t)(reader->layout.columns * sizeof(double));
+}
+
+int trk__rows_reader_row(const struct trk_rows_reader *reader, uint64_t index, double *ret_values)
+{
+    size_t bytes = reader->layout.columns * sizeof *ret_values;
+    ssize_t got =
+        pread(reader->fd, ret_values, bytes, (off_t)(reader->head_bytes + index * bytes));
+    return got == (ssize_t)bytes ? 0 : got < 0 ? -errno : -ERANGE;
+}
+
+/* ---- tables over rows ---------------------------------------------------------------- */
+
+static bool is_in(enum trk_metric metric, enum trk_scope scope)
+{
+    return metric != TRK_METRIC_COUNT &&
+           (trk__metrics[metric].scope == scope || trk__metrics[metric].scope == TRK_SCOPE_ROW);
+}
+
+static int make_table(const struct trk_rows_layout *layout, const double *rows, size_t count,
+                      enum trk_scope scope, struct trk_series *series)
+{
+    trk__series_init(series, scope, TRK_SCHEMA_V2);
+    series->borrows_block = true;
+    bool has_own = false;
+    for (uint32_t i = 0; i < layout->columns; i++)
+        has_own |= layout->metric[i] != TRK_METRIC_COUNT &&
+                   trk__metrics[layout->metric[i]].scope == scope;
+    if (!has_own)
+        return 0;
+    series->column = calloc(layout->columns, sizeof *series->column);
+    if (!series->column)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < layout->columns; i++) {
+        enum trk_metric metric = layout->metric[i];
+        if (!is_in(metric, scope))
+            continue;
+        struct trk_series_column *column = &series->column[series->columns++];
+        *column = (struct trk_series_column){
+            .name = strdup(trk__metrics[metric].column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].name),
+            .metric = metric,
+            /* Nobody writes there: the values are the file's. */
+            .value = (double *)(uintptr_t)(rows + i),
+            .stride = layout->columns};
+        if (!column->name)
+            return -ENOMEM;
+    }
+    series->rows = series->capacity = count;
+    return 0;
+}
+
+int trk__rows_tables(const struct trk_rows_layout *layout, const double *rows, size_t count,
+                     struct trk_series *ret_process, struct trk_series *ret_system)
+{
+    struct trk_series process, system;
+    int code = make_table(layout, rows, count, TRK_SCOPE_PROCESS, &process);
+    int other = make_table(layout, rows, count, TRK_SCOPE_SYSTEM, &system);
+    if (code < 0 || other < 0) {
+        trk__series_done(&process);
+        trk__series_done(&system);
+        return -ENOMEM;
+    }
+    *ret_process = process;
+    *ret_system = system;
+    return 0;
+}
+
+static int read_rows(struct trk_rows_reader *reader, size_t bytes)
+{
+    reader->copy = malloc(bytes);
+    if (!reader->copy)
+        return -ENOMEM;
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = pread(reader->fd, (char *)reader->copy + done, bytes - done,
+                            (off_t)(reader->head_bytes + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? -errno : -EBADMSG;
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+/* A map of a file that somebody cuts kills its reader, so it is for the rows of days alone, which would double
+ * what the tracker holds. */
+static int map_rows(struct trk_rows_reader *reader, size_t bytes)
+{
+    reader->map_bytes = reader->head_bytes + bytes;
+    void *map = mmap(NULL, reader->map_bytes, PROT_READ, MAP_SHARED, reader->fd, 0);
+    if (map == MAP_FAILED)
+        return -errno;
+    reader->map = map;
+    return 0;
+}
+
+int trk__rows_reader_tables(struct trk_rows_reader *reader, struct trk_series *ret_process,
+                            struct trk_series *ret_system)
+{
+    drop_rows(reader);
+    int64_t count = trk__rows_reader_count(reader);
+    if (count < 0)
+        return (int)count;
+    size_t bytes = (size_t)count * reader->layout.columns * sizeof(double);
+    int code = 0;
+    if (bytes)
+        code = bytes <= COPY_MAX_BYTES ? read_rows(reader, bytes) : map_rows(reader, bytes);
+    if (code < 0)
+        return code;
+    const double *rows =
+        reader->map ? reader->map + reader->head_bytes / sizeof(double) : reader->copy;
+    return trk__rows_tables(&reader->layout, rows, (size_t)count, ret_process, ret_system);
+}

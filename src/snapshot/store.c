@@ -1,0 +1,357 @@
+#include "snapshot/store.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "snapshot/recorder.h"
+#include "snapshot/store_index.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char RECORD_SUFFIX[] = ".json.gz";
+static const char ROWS_SUFFIX[] = ".rows";
+
+enum { RUNS_MAX = 1 << 20 };
+
+/* The id in front of a suffix; false where the name has another. */
+static bool take_id(const char *name, const char *suffix, char ret_id[TRK_RUN_ID_SIZE])
+{
+    size_t len = strlen(name), tail = strlen(suffix);
+    if (name[0] == '.' || len <= tail || len - tail >= TRK_RUN_ID_SIZE ||
+        strcmp(name + len - tail, suffix) != 0)
+        return false;
+    memcpy(ret_id, name, len - tail);
+    ret_id[len - tail] = '\0';
+    return true;
+}
+
+static struct trk_run_info *add_run(struct trk_store_list *list)
+{
+    enum { STEP = 256 };
+    if (list->count == RUNS_MAX)
+        return NULL;
+    if (list->count % STEP == 0) {
+        void *grown = realloc(list->run, (list->count + STEP) * sizeof *list->run);
+        if (!grown)
+            return NULL;
+        list->run = grown;
+    }
+    struct trk_run_info *run = &list->run[list->count++];
+    *run = (struct trk_run_info){.size = sizeof *run};
+    return run;
+}
+
+void trk__store_list_done(struct trk_store_list *list)
+{
+    free(list->run);
+    *list = (struct trk_store_list){0};
+}
+
+/* ---- what a folder holds ------------------------------------------------------------- */
+
+static void list_record(int dir_fd, const char *name, const char *id, struct trk_store_index *index,
+                        struct trk_store_list *list)
+{
+    struct stat status;
+    if (fstatat(dir_fd, name, &status, 0) < 0)
+        return; /* removed meanwhile, or stale on a network file system */
+    struct trk_run_info *run = add_run(list);
+    if (!run)
+        return;
+    snprintf(run->id, sizeof run->id, "%s", id);
+    run->file_bytes = (uint64_t)status.st_size;
+    if (trk__store_index_find(index, run))
+        return;
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct trk_snapshot *head = NULL;
+    if (fd < 0 || trk__snapshot_read_head(fd, name, &head, NULL) < 0) {
+        list->count--; /* nothing that can be said of it */
+        return;
+    }
+    trk__store_describe(head, run);
+    trk__snapshot_free(head);
+    index->is_stale = true;
+}
+
+static void list_running(const char *path, int dir_fd, const char *name, const char *id,
+                         struct trk_store_list *list)
+{
+    struct trk_rows_reader reader;
+    struct stat status;
+    if (trk__rows_reader_open(&reader, dir_fd, name) < 0)
+        return;
+    struct trk_run_info *run = fstat(reader.fd, &status) == 0 ? add_run(list) : NULL;
+    if (run) {
+        struct trk_snapshot *head = NULL;
+        if (trk__snapshot_parse(reader.json, strlen(reader.json), path, &head, NULL) == 0)
+            trk__store_describe(head, run);
+        trk__snapshot_free(head);
+        snprintf(run->id, sizeof run->id, "%s", id);
+        run->running = true;
+        run->file_bytes = (uint64_t)status.st_size;
+        int64_t rows = trk__rows_reader_count(&reader);
+        run->samples = rows > 0 ? (uint64_t)rows : 0;
+    }
+    trk__rows_reader_close(&reader);
+}
+
+/* Killed runs become records before the list is made. */
+static void recover_all(const char *path, DIR *dir)
+{
+    char id[TRK_RUN_ID_SIZE];
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        if (take_id(entry->d_name, ROWS_SUFFIX, id))
+            trk__store_recover(path, id, NULL);
+    rewinddir(dir);
+}
+
+static int newest_first(const void *left, const void *right)
+{
+    const struct trk_run_info *a = left, *b = right;
+    if (a->start_time != b->start_time)
+        return a->start_time < b->start_time ? 1 : -1;
+    return strcmp(b->id, a->id);
+}
+
+static bool has_record(int dir_fd, const char *id)
+{
+    char name[TRK_RUN_ID_SIZE + 16];
+    snprintf(name, sizeof name, "%s%s", id, RECORD_SUFFIX);
+    return faccessat(dir_fd, name, F_OK, 0) == 0;
+}
+
+int trk__store_list(const char *path, struct trk_store_list *ret_list, struct trk_error *error)
+{
+    struct trk_store_list list = {0};
+    TRK_CLEANUP_DIR DIR *dir = trk__dir_open_at(AT_FDCWD, path);
+    if (!dir && errno != ENOENT)
+        return trk__error_set(error, -errno, "can't read %s: %s", path, strerror(errno));
+    if (!dir) {
+        *ret_list = list;
+        return 0;
+    }
+    recover_all(path, dir);
+    struct trk_store_index index;
+    trk__store_index_load(&index, path);
+    char id[TRK_RUN_ID_SIZE];
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        if (take_id(entry->d_name, RECORD_SUFFIX, id))
+            list_record(dirfd(dir), entry->d_name, id, &index, &list);
+        else if (take_id(entry->d_name, ROWS_SUFFIX, id) && !has_record(dirfd(dir), id))
+            list_running(path, dirfd(dir), entry->d_name, id, &list);
+    }
+    if (list.count)
+        qsort(list.run, list.count, sizeof *list.run, newest_first);
+    trk__store_index_save(&index, path, &list);
+    trk__store_index_done(&index);
+    *ret_list = list;
+    return 0;
+}
+
+/* ---- finding ------------------------------------------------------------------------- */
+
+int trk__store_find(const char *path, const char *key, size_t max, char ***ret_paths,
+                    struct trk_error *error)
+{
+    struct trk_store_list list;
+    int code = trk__store_list(path, &list, error);
+    if (code < 0)
+        return code;
+    char **paths = calloc(max + 1, sizeof *paths);
+    size_t count = 0;
+    for (size_t i = 0; paths && i < list.count && count < max; i++) {
+        const struct trk_run_info *run = &list.run[i];
+        if (run->running || strcmp(run->key, key) != 0)
+            continue;
+        if (asprintf(&paths[count], "%s/%s%s", path, run->id, RECORD_SUFFIX) > 0)
+            count++;
+    }
+    trk__store_list_done(&list);
+    if (!paths)
+        return trk__error_set(error, -ENOMEM, "no memory for the list of runs");
+    *ret_paths = paths;
+    return (int)count;
+}
+
+static const struct trk_run_info *match_id(const struct trk_store_list *list, const char *run,
+                                           size_t *ret_matches)
+{
+    const struct trk_run_info *found = NULL;
+    *ret_matches = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (strncmp(list->run[i].id, run, strlen(run)) != 0)
+            continue;
+        if (strcmp(list->run[i].id, run) == 0) {
+            *ret_matches = 1;
+            return &list->run[i];
+        }
+        found = &list->run[i];
+        ++*ret_matches;
+    }
+    return found;
+}
+
+static const struct trk_run_info *last_ended(const struct trk_store_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->run[i].running)
+            return &list->run[i];
+    return NULL;
+}
+
+int trk__store_resolve(const char *path, const char *run, char ret_path[TRK_STORE_PATH_SIZE],
+                       struct trk_error *error)
+{
+    if (run && (strchr(run, '/') || access(run, F_OK) == 0)) {
+        if (strlen(run) >= TRK_STORE_PATH_SIZE)
+            return trk__error_set(error, -ENAMETOOLONG, "%.80s...: the name is too long", run);
+        strcpy(ret_path, run);
+        return 0;
+    }
+    struct trk_store_list list;
+    int code = trk__store_list(path, &list, error);
+    if (code < 0)
+        return code;
+    size_t matches = 1;
+    const struct trk_run_info *found = run ? match_id(&list, run, &matches) : last_ended(&list);
+    if (!found)
+        code = run ? trk__error_set(error, -ENOENT,
+                                    "no run is called %s, and no file; resource-tracker runs "
+                                    "lists them",
+                                    run)
+                   : trk__error_set(error, -ENOENT,
+                                    "no run is kept yet; track one: resource-tracker COMMAND");
+    else if (matches > 1)
+        code = trk__error_set(error, -EEXIST, "%zu runs begin with %s; give more of the id",
+                              matches, run);
+    else
+        snprintf(ret_path, TRK_STORE_PATH_SIZE, "%s/%s%s", path, found->id,
+                 found->running ? ROWS_SUFFIX : RECORD_SUFFIX);
+    trk__store_list_done(&list);
+    return code;
+}
+
+/* ---- removing and recovering --------------------------------------------------------- */
+
+static int unlink_one(const char *path, const char *id, const char *suffix)
+{
+    char name[TRK_STORE_PATH_SIZE + TRK_RUN_ID_SIZE + 16];
+    snprintf(name, sizeof name, "%s/%s%s", path, id, suffix);
+    if (unlink(name) == 0 || errno == ENOENT || errno == ESTALE)
+        return 0;
+    return -errno;
+}
+
+void trk__store_drop_traces(const char *path, const char *id)
+{
+    unlink_one(path, id, ROWS_SUFFIX);
+    unlink_one(path, id, ".events");
+}
+
+int trk__store_remove(const char *path, const char *id, struct trk_error *error)
+{
+    int code = unlink_one(path, id, RECORD_SUFFIX);
+    if (code < 0)
+        return trk__error_set(error, code, "can't remove run %s: %s", id, strerror(-code));
+    trk__store_drop_traces(path, id);
+    return 0;
+}
+
+int trk__store_take_events(const char *path, const char *id, struct trk_snapshot *snapshot)
+{
+    enum { EVENTS_MAX_BYTES = 16 << 20 };
+    char name[TRK_STORE_PATH_SIZE + TRK_RUN_ID_SIZE + 16];
+    snprintf(name, sizeof name, "%s/%s.events", path, id);
+    TRK_CLEANUP_FD int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return trk__snapshot_set(snapshot, "events", "[]");
+    struct trk_buffer lines, list;
+    trk__buffer_init(&lines, EVENTS_MAX_BYTES);
+    trk__buffer_init(&list, EVENTS_MAX_BYTES);
+    int code = trk__file_read_all(fd, TRK_FILE_MANY_RECORDS, &lines);
+    struct trk_cursor cursor = trk__cursor(lines.data ? lines.data : "", lines.len), line;
+    trk__buffer_add_char(&list, '[');
+    while (code == 0 && trk__cursor_line(&cursor, &line)) {
+        /* A line that is no object is half a write of a process that was killed in it. */
+        if (line.end - line.at < 2 || line.at[0] != '{' || line.end[-1] != '}')
+            continue;
+        if (list.len > 1)
+            trk__buffer_add_char(&list, ',');
+        trk__buffer_add(&list, line.at, (size_t)(line.end - line.at));
+    }
+    trk__buffer_add_char(&list, ']');
+    if (code == 0)
+        code = list.failure ? list.failure : trk__snapshot_set(snapshot, "events", list.data);
+    trk__buffer_done(&lines);
+    trk__buffer_done(&list);
+    return code;
+}
+
+/* What the rows saw is all that is known of it. */
+static int recover_parts(struct trk_snapshot *snapshot, const char *head_json, double mtime)
+{
+    TRK_CLEANUP_FREE char *metadata = trk__json_text_at(head_json, "metadata");
+    if (!metadata)
+        return -EBADMSG;
+    TRK_CLEANUP_FREE char *recovered = trk__store_mark_interrupted(metadata, snapshot, mtime);
+    if (!recovered)
+        return -ENOMEM;
+    int code = trk__snapshot_set(snapshot, "metadata", recovered);
+    static const char *const unknown[] = {"server_info", "cloud_info"};
+    if (code == 0)
+        code = trk__snapshot_set(snapshot, "schema", "\"v2\"");
+    for (size_t i = 0; i < 2 && code == 0; i++)
+        code = trk__snapshot_set(snapshot, unknown[i], "null");
+    return code < 0 ? code : trk__store_sum_rows(snapshot);
+}
+
+static int recover_from(struct trk_rows_reader *reader, const char *path, const char *id,
+                        struct trk_error *error)
+{
+    struct stat status;
+    if (fstat(reader->fd, &status) < 0)
+        return -errno;
+    double mtime = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec * 1e-9;
+    if (trk__record_is_alive(reader->json, mtime))
+        return -EBUSY;
+    struct trk_snapshot *snapshot = trk__snapshot_new();
+    if (!snapshot)
+        return -ENOMEM;
+    char name[TRK_STORE_PATH_SIZE + TRK_RUN_ID_SIZE + 16];
+    snprintf(name, sizeof name, "%s/%s%s", path, id, RECORD_SUFFIX);
+    int code = trk__rows_reader_tables(reader, &snapshot->process, &snapshot->system);
+    if (code == 0)
+        code = recover_parts(snapshot, reader->json, mtime);
+    if (code == 0)
+        code = trk__store_take_events(path, id, snapshot);
+    if (code == 0)
+        code = trk__snapshot_save(snapshot, AT_FDCWD, name, error);
+    trk__snapshot_free(snapshot);
+    return code;
+}
+
+int trk__store_recover(const char *path, const char *id, struct trk_error *error)
+{
+    char name[TRK_STORE_PATH_SIZE + TRK_RUN_ID_SIZE + 16];
+    snprintf(name, sizeof name, "%s/%s%s", path, id, ROWS_SUFFIX);
+    TRK_CLEANUP_FD int dir_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd >= 0 && has_record(dir_fd, id)) {
+        trk__store_drop_traces(path, id); /* killed between the record and its tidying up */
+        return 0;
+    }
+    struct trk_rows_reader reader;
+    int code = trk__rows_reader_open(&reader, AT_FDCWD, name);
+    if (code < 0)
+        return trk__error_set(error, code, "%s: %s", name, strerror(-code));
+    code = recover_from(&reader, path, id, error);
+    trk__rows_reader_close(&reader);
+    if (code == 0)
+        trk__store_drop_traces(path, id);
+    return code;
+}
