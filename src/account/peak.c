@@ -23,17 +23,24 @@ void trk__peak_process(struct trk_peak *peak, const struct trk_peak_process *pro
         raise(&peak->rise_bytes, mark - process->rss_bytes);
 }
 
+/* Two ways to bound an interval in which somebody has gone: onwards from the sample at its begin, or back from
+ * the one at its end. */
+static int64_t known_of(const struct trk_peak *peak, uint64_t allowed_bytes,
+                        const struct trk_peak_gone *gone)
+{
+    int64_t back = (int64_t)(allowed_bytes + gone->ended_marks_bytes + gone->ended_moved_bytes);
+    int64_t onwards = (int64_t)(peak->before_bytes + peak->growth_bytes + gone->ended_moved_bytes) -
+                      (int64_t)gone->vanished_marks_bytes;
+    bool is_anybody_gone = gone->unseen || gone->vanished || gone->ended_marks_bytes;
+    return is_anybody_gone && onwards < back ? onwards : back;
+}
+
 static void add_known(struct trk_peak *peak, uint64_t allowed_bytes,
                       const struct trk_peak_gone *gone)
 {
     uint64_t count = (uint64_t)gone->unseen + gone->vanished;
     uint32_t place = count < TRK_PEAK_UNSEEN_MAX ? (uint32_t)count : TRK_PEAK_UNSEEN_MAX;
-    int64_t known = (int64_t)allowed_bytes;
-    if (count) {
-        int64_t onwards = (int64_t)(peak->before_bytes + peak->growth_bytes) -
-                          (int64_t)gone->vanished_marks_bytes;
-        known = onwards < known ? onwards : known;
-    }
+    int64_t known = known_of(peak, allowed_bytes, gone);
     if (!peak->has[place] || known > peak->known_bytes[place])
         peak->known_bytes[place] = known;
     peak->has[place] = true;

@@ -52,6 +52,8 @@ struct trk_peak_gone {
     uint32_t unseen;               /* at most so many lived at once that no look caught */
     uint32_t vanished;             /* were seen at its begin ... */
     uint64_t vanished_marks_bytes; /* ... with these marks */
+    uint64_t ended_marks_bytes;    /* of those whose mark is known to the end ... */
+    uint64_t ended_moved_bytes;    /* ... but for this much */
 };
 
 /* An interval: every process that is alive at its end, then the sum and how many lived in it unseen. */

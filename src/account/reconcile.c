@@ -20,11 +20,25 @@ static bool cgroup_has_more(const struct trk_cpu_figures *figures)
            figures->cgroup_ns > figures->booked_ns + apart_ns(figures->booked_ns);
 }
 
+/* The job's part of what only the other clock counts, as large as its part of the machine's CPU time. */
+static uint64_t perf_by_our_clock(const struct trk_cpu_figures *figures)
+{
+    uint64_t both_ns = figures->machine_ns + figures->machine_other_ns;
+    if (!both_ns)
+        return figures->perf_ns;
+    double share = (double)figures->machine_other_ns / (double)both_ns;
+    return (uint64_t)((double)figures->perf_ns * (1 - share));
+}
+
+/* Where nobody is known to be missing, all of it may have hit the job. */
 static bool perf_has_more(const struct trk_cpu_figures *figures)
 {
-    uint64_t slack_ns =
-        figures->may_lack ? apart_ns(figures->booked_ns) : other_clock_ns(figures->booked_ns);
-    return figures->has_perf && figures->perf_ns > figures->booked_ns + slack_ns;
+    uint64_t booked_ns = figures->booked_ns;
+    if (!figures->has_perf)
+        return false;
+    if (figures->may_lack)
+        return perf_by_our_clock(figures) > booked_ns + apart_ns(booked_ns);
+    return figures->perf_ns > booked_ns + other_clock_ns(booked_ns) + figures->machine_other_ns;
 }
 
 struct trk_cpu_verdict trk__cpu_reconcile(const struct trk_cpu_figures *figures)
@@ -36,7 +50,9 @@ struct trk_cpu_verdict trk__cpu_reconcile(const struct trk_cpu_figures *figures)
         verdict.source = "cgroup";
         verdict.by_cgroup = true;
     } else if (!figures->has_cgroup && perf_has_more(figures)) {
-        verdict.cpu_ns = figures->perf_ns;
+        verdict.cpu_ns = perf_by_our_clock(figures);
+        if (verdict.cpu_ns < figures->booked_ns)
+            verdict.cpu_ns = figures->booked_ns;
         verdict.source = "perf";
     } else {
         /* A counter that finds no more than the books have shows that nobody is missing. */

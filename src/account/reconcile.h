@@ -17,6 +17,9 @@ struct trk_cpu_figures {
     bool may_lack; /* somebody ignores SIGCHLD, or vanished and nobody seemed to take it over */
     bool has_cgroup, has_perf;
     uint64_t cgroup_ns, perf_ns;
+    /* Of the whole machine over the same time: CPU time by the books' clock, and what only the other one counts
+     * (taken by the hypervisor, spent in interrupts). Both 0: not known. */
+    uint64_t machine_ns, machine_other_ns;
 };
 
 struct trk_cpu_verdict {

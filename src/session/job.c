@@ -88,6 +88,10 @@ static void tell_end(const struct trk_job *job, pid_t pid, const struct trk_proc
 static void credit_vanished(struct trk_job *job, struct trk_proc *proc)
 {
     tell_end(job, proc->pid, proc, NULL);
+    /* Found, and gone before the first look: nothing was booked of it, so there is nothing to credit. Whether anybody
+     * took it over is as unknown as for those that were never found. */
+    if (!trk__usage_whole(&proc->account.seen, TRK_USAGE_MINOR_FAULTS))
+        return;
     struct trk_proc *ancestor = living_ancestor(&job->tree, proc);
     if (!ancestor || !trk__account_absorb(&ancestor->account, &proc->account))
         job->ledger.lost_children++;

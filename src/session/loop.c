@@ -140,7 +140,11 @@ static bool is_over(const struct trk_session *session)
     const struct trk_job *job = &session->job;
     if (!job->has_root || !(job->root_gone || session->root_is_zombie))
         return false;
-    return !session->options.wait_descendants || !job->visible || trk__job_alive(job) == 0;
+    if (!session->options.wait_descendants || !job->visible)
+        return true;
+    /* A daemon whose parents are gone is our child before any look has found it. */
+    return trk__job_alive(job) == 0 &&
+           !(session->options.reap_children && trk__session_has_children());
 }
 
 /* Stops and continuations are told by their own kind of wait, so that zombies stay to be looked at. */

@@ -190,7 +190,9 @@ static void make_texts(struct texts *texts, const struct trk_session *session,
     for (int i = 0; i < 4; i++) {
         struct trk_json json = trk__json(&texts->buffer);
         texts->at[i] = texts->buffer.len;
-        if (i == 0)
+        if (i == 0 && session->recorder->fd < 0)
+            trk__json_null(&json); /* a job of milliseconds does not wait for facts of the machine */
+        else if (i == 0)
             put_server(&json, session);
         else if (i == 1)
             trk__summary_put_totals(&json, summary);

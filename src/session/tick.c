@@ -85,7 +85,7 @@ void trk__session_take_zombies(struct trk_session *session)
     }
 }
 
-static bool has_children(void)
+bool trk__session_has_children(void)
 {
     siginfo_t info;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -98,7 +98,7 @@ static void reap_root(struct trk_session *session)
     trk__job_reap(&session->job, session->job.tree.root_pid, true);
     session->root_is_zombie = false;
     trk__session_take_zombies(session);
-    if (!has_children() || session->lists_processes)
+    if (!trk__session_has_children() || session->lists_processes)
         return;
     trk__job_discover(&session->job, 0);
     trk__job_look(&session->job);

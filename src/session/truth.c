@@ -20,8 +20,10 @@ enum {
     EXITS_A_SECOND_MAX = 2000,
 };
 
-/* Moving a process into a cgroup takes milliseconds, during which we see nothing: short jobs do without. */
+/* Moving a process into a cgroup takes milliseconds, during which we see nothing: short jobs do without. Where no
+ * other counter knows what was used before, it is done early. */
 static const int64_t MOVE_AFTER_NS = 250000000;
+static const int64_t MOVE_EARLY_NS = 20000000;
 static const int64_t RATE_WINDOW_NS = 500000000;
 
 static struct trk_job *job_of(const struct trk_truth *truth)
@@ -170,7 +172,8 @@ static void on_process_end(void *state, pid_t pid, const struct trk_proc *proc, 
     }
     if (open)
         trk__book_end(&truth->book, open);
-    else if (proc || !truth->events_from_start) /* else its life was told and is closed */
+    else if (
+        !truth->events_from_start) /* else its life was told, and closed if it was found a zombie */
         trk__book_add(&truth->book, life);
 }
 
@@ -193,7 +196,7 @@ static void on_death(struct trk_truth *truth, const struct trk_record *record)
 {
     truth->rate_exits++;
     struct trk_life *life = trk__book_find(&truth->book, record->pid);
-    if (!life || life->ended)
+    if (!life || life->has_status)
         return;
     life->status = record->status;
     life->has_status = true;
@@ -262,6 +265,8 @@ static void apply_record(struct trk_truth *truth, const struct trk_record *recor
     life->write_bytes += record->write_bytes;
     if (record->peak_rss_bytes > life->peak_rss_bytes)
         life->peak_rss_bytes = record->peak_rss_bytes;
+    if (truth->killed.pid == record->pid)
+        truth->killed.rss_bytes = life->peak_rss_bytes;
     if (record->peak_rss_bytes > truth->record_largest_bytes)
         truth->record_largest_bytes = record->peak_rss_bytes;
     truth->exit_read_bytes += record->read_bytes;
@@ -428,8 +433,9 @@ static void place_in_cgroup(struct trk_truth *truth)
     const struct trk_session *session = truth->session;
     const struct trk_job *job = job_of(truth);
     int64_t age_ns = job->looked_ns - session->start_ns;
+    int64_t wanted_ns = truth->source[TRK_TRUTH_PERF].is_open ? MOVE_AFTER_NS : MOVE_EARLY_NS;
     if (!job->is_child || job->root_gone || session->root_is_zombie ||
-        truth->source[TRK_TRUTH_CGROUP].is_tried || age_ns < MOVE_AFTER_NS ||
+        truth->source[TRK_TRUTH_CGROUP].is_tried || age_ns < wanted_ns ||
         session->interval_ns < MOVE_AFTER_NS)
         return;
     struct trk_source_setup setup = {.context = &session->context, .cgroup_fd = -1};
@@ -454,11 +460,25 @@ static void place_in_cgroup(struct trk_truth *truth)
     truth->cgroup_before_ns = (int64_t)used_ns - (int64_t)inside.cpu_ns;
 }
 
+static void note_machine(struct trk_truth *truth, const struct trk_sample *sample)
+{
+    if (!trk__sample_has(sample, TRK_M_SYS_CPU) || !trk__sample_has(sample, TRK_M_SYS_CPU_STEAL) ||
+        !trk__sample_has(sample, TRK_M_SYS_CPU_IRQ))
+        return;
+    truth->machine_ns = sample->raw[TRK_M_SYS_CPU];
+    truth->machine_other_ns = sample->raw[TRK_M_SYS_CPU_STEAL] + sample->raw[TRK_M_SYS_CPU_IRQ];
+    if (truth->machine_first_ns)
+        return;
+    truth->machine_first_ns = truth->machine_ns;
+    truth->machine_other_first_ns = truth->machine_other_ns;
+}
+
 void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sample)
 {
     const struct trk_job *job = job_of(truth);
     if (!job->has_root || !job->visible)
         return;
+    note_machine(truth, sample);
     if (truth->source[TRK_TRUTH_EVENTS].is_open) {
         open_lives(truth);
         trk__truth_drain(truth);
@@ -509,6 +529,8 @@ static struct trk_cpu_figures cpu_figures(const struct trk_truth *truth, bool ha
         .cgroup_ns = (uint64_t)((int64_t)truth->cgroup.cpu_ns + truth->cgroup_before_ns),
         .has_perf = truth->has_perf,
         .perf_ns = truth->perf.cpu_ns,
+        .machine_ns = truth->machine_ns - truth->machine_first_ns,
+        .machine_other_ns = truth->machine_other_ns - truth->machine_other_first_ns,
     };
 }
 

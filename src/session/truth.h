@@ -53,12 +53,13 @@ struct trk_truth {
     bool cgroup_placed;
     int64_t cgroup_before_ns; /* what the job had used when it was moved in */
     bool ignores_sigchld;     /* somebody in the job does */
+    uint64_t machine_ns,
+        machine_first_ns; /* CPU time of the machine, now and at the first look ... */
+    uint64_t machine_other_ns, machine_other_first_ns; /* ... and stolen or spent in interrupts */
 
     struct trk_peak peak;
     uint64_t born_before, found_before; /* at the last look */
-    uint32_t vanished;                  /* since, of those that were looked at before ... */
-    uint64_t vanished_marks_bytes;      /* ... and their marks */
-    uint64_t ended_moved_bytes; /* what the marks of others can have moved before their end */
+    struct trk_peak_gone gone;          /* since */
     uint32_t next_mark;
 
     struct trk_moment moment[TRK_MOMENTS];
@@ -74,7 +75,7 @@ void trk__truth_done(struct trk_truth *truth);
 /* The job has its root. */
 void trk__truth_start(struct trk_truth *truth);
 
-/* Around each look at the job. `sample` has the count of forks; it may be NULL. */
+/* Around each look at the job. `sample` has the counters of the machine's CPU time. */
 void trk__truth_before_look(struct trk_truth *truth);
 void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sample);
 

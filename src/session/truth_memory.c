@@ -6,11 +6,14 @@
 #include <string.h>
 
 enum {
-    READS_ALWAYS = 4, /* a small job's marks are read whenever they may have moved ... */
-    READS_SHARE =
-        10, /* ... of a large one a tenth at a look: a mark costs as much as the look itself */
-    FAULT_BYTES =
-        64 << 10, /* what one fault may map: the kernel maps a file's neighbouring pages too */
+    /* A small job's marks are read whenever they may have moved, of a large one a tenth at a look: a mark costs as
+     * much as the look itself. */
+    READS_ALWAYS = 4,
+    READS_SHARE = 10,
+    /* What one fault may map: the kernel maps a file's neighbouring pages too. */
+    FAULT_BYTES = 64 << 10,
+    /* An estimate may be off by a twentieth while processes grow fast. */
+    ESTIMATE_DOUBT = 20,
 };
 
 static const int64_t MOMENT_APART_NS = 900000000;
@@ -28,11 +31,12 @@ void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc)
     enum { MOVED_LITTLE_BYTES = 16 << 20 };
     uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES;
     if (trk__proc_is_zombie(proc) && proc->mark_faults && moved_bytes < MOVED_LITTLE_BYTES) {
-        truth->ended_moved_bytes += moved_bytes;
+        truth->gone.ended_marks_bytes += proc->mark_bytes;
+        truth->gone.ended_moved_bytes += moved_bytes;
         return;
     }
-    truth->vanished++;
-    truth->vanished_marks_bytes += proc->mark_bytes;
+    truth->gone.vanished++;
+    truth->gone.vanished_marks_bytes += proc->mark_bytes;
 }
 
 static void read_mark(struct trk_truth *truth, struct trk_proc *proc)
@@ -80,8 +84,9 @@ static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, ui
     trk__peak_process(&truth->peak, &process);
     if (!proc->mark_faults)
         return;
-    /* A mark that was not read now may have moved by what was faulted in since. */
-    uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES;
+    /* A mark that was not read now may have moved by what was faulted in since: pages of its own, which are
+     * what makes a job large. */
+    uint64_t moved_bytes = faults_since_mark(proc) * page;
     truth->peak.excess_bytes += moved_bytes;
     truth->peak.marks_bytes += moved_bytes;
     truth->peak.growth_bytes += moved_bytes;
@@ -115,18 +120,16 @@ void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sam
 {
     const struct trk_job_memory *memory = &truth->session->job.memory;
     read_marks(truth);
-    struct trk_peak_gone gone = {
-        .unseen = count_unseen(truth, sample),
-        .vanished = truth->vanished,
-        .vanished_marks_bytes = truth->vanished_marks_bytes,
-    };
+    truth->gone.unseen = count_unseen(truth, sample);
     struct trk_peak_sample sums = {0};
-    truth->peak.growth_bytes += truth->ended_moved_bytes;
     if (memory->known)
-        sums = (struct trk_peak_sample){memory->total_bytes, memory->low_bytes, memory->high_bytes};
-    trk__peak_interval(&truth->peak, &sums, &gone);
-    truth->vanished = 0;
-    truth->vanished_marks_bytes = truth->ended_moved_bytes = 0;
+        sums = (struct trk_peak_sample){
+            .bytes = memory->total_bytes,
+            .low_bytes = memory->low_bytes,
+            .high_bytes = memory->high_bytes + memory->estimated_bytes / ESTIMATE_DOUBT,
+        };
+    trk__peak_interval(&truth->peak, &sums, &truth->gone);
+    truth->gone = (struct trk_peak_gone){0};
 }
 
 /* ---- the last moments ---- */
@@ -157,7 +160,7 @@ void trk__truth_moment(struct trk_truth *truth)
 {
     const struct trk_job *job = &truth->session->job;
     const struct trk_moment *last = trk__truth_moment_at(truth, 0);
-    if (!job->has_root || !job->memory.known)
+    if (!job->has_root || !job->memory.known || !job->memory.total_bytes)
         return;
     /* The newest is kept up to date; a new one is begun each second. */
     const struct trk_moment *before = trk__truth_moment_at(truth, 1);

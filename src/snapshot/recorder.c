@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "write/columns.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,6 +77,7 @@ void trk__recorder_free(struct trk_recorder *recorder)
         close(recorder->fd);
     free(recorder->command_json);
     free(recorder->job_name);
+    free(recorder->gpu);
     free(recorder);
 }
 
@@ -194,7 +196,9 @@ static void note_gpus(struct trk_recorder *recorder, const struct trk_row *row)
 {
     const struct trk_device_rows *devices =
         &row->devices[TRK_SCOPE_GPU - TRK_SCOPE_DEVICE_FIRST];
-    for (uint32_t i = 0; i < devices->count && i < TRK_RECORD_GPUS_MAX; i++) {
+    if (devices->count && !recorder->gpu)
+        recorder->gpu = calloc(TRK_RECORD_GPUS_MAX, sizeof *recorder->gpu);
+    for (uint32_t i = 0; recorder->gpu && i < devices->count && i < TRK_RECORD_GPUS_MAX; i++) {
         if (i == recorder->gpus)
             recorder->gpu[recorder->gpus++] = (struct trk_record_gpu){
                 .utilization_max = NAN, .memory_peak_bytes = NAN, .job_memory_peak_bytes = NAN};
@@ -222,10 +226,16 @@ int trk__recorder_row(struct trk_recorder *recorder, const struct trk_row *row, 
 
 /* ---- the record ---------------------------------------------------------------------- */
 
+/* To the millionth, by the rows' own printing: the general one asks printf several times. */
 static void put_seconds(struct trk_json *json, const char *key, double value)
 {
     trk__json_key(json, key);
-    trk__json_double(json, round(value * 1e6) / 1e6);
+    if (!isfinite(value)) {
+        trk__json_null(json);
+        return;
+    }
+    trk__json_value_follows(json);
+    trk__column_format(json->buffer, TRK_FORM_SECONDS_US, value);
 }
 
 static void put_flag(struct trk_json *json, const char *key, bool value)

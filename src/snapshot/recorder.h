@@ -38,7 +38,7 @@ struct trk_recorder {
     double held[TRK_ROWS_COLUMNS_MAX]; /* the one row of a run without a growing file */
     uint64_t rows;
     int failure; /* of the growing file: the first */
-    struct trk_record_gpu gpu[TRK_RECORD_GPUS_MAX];
+    struct trk_record_gpu *gpu; /* NULL: none was seen */
     uint32_t gpus;
 };
 

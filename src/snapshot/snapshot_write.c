@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FLUSH_BYTES = 60 << 10, FILE_MODE = 0666, TEXT_MAX_BYTES = 1 << 30 };
+enum { FLUSH_BYTES = 60 << 10, FILE_MODE = 0666, TEXT_MAX_BYTES = 1 << 30, TEMPORARY_SIZE = 1200 };
 
 /* Where the text goes: all of it into the buffer, or on through gzip whenever enough is there. */
 struct sink {
@@ -46,8 +46,7 @@ static enum trk_form form_of(const struct trk_series *series, enum trk_metric me
                                              : def->column[series->schema - TRK_SCHEMA_V1].form;
 }
 
-static void put_cell(struct trk_json *json, const struct trk_series_column *column,
-                     enum trk_form form, double value)
+static void put_cell(struct trk_json *json, enum trk_form form, double value)
 {
     if (!isfinite(value)) {
         trk__json_null(json);
@@ -58,15 +57,11 @@ static void put_cell(struct trk_json *json, const struct trk_series_column *colu
         trk__number_add_shortest(json->buffer, value);
     else
         trk__column_format(json->buffer, form, value);
-    (void)column;
 }
 
 static void put_table(struct sink *sink, struct trk_json *json, const char *key,
                       const struct trk_series *series)
 {
-    enum trk_form form[TRK_SERIES_COLUMNS_MAX];
-    for (size_t i = 0; i < series->columns; i++)
-        form[i] = form_of(series, series->column[i].metric);
     trk__json_key(json, key);
     trk__json_begin_array(json);
     for (size_t row = 0; row < series->rows && !sink->failure; row++) {
@@ -77,7 +72,7 @@ static void put_table(struct sink *sink, struct trk_json *json, const char *key,
                 trk__json_key(json, column->name);
             else
                 trk__json_key_plain(json, column->name, strlen(column->name));
-            put_cell(json, column, form[i], trk__series_value(column, row));
+            put_cell(json, form_of(series, column->metric), trk__series_value(column, row));
         }
         trk__json_end_object(json);
         relieve(sink);
@@ -151,7 +146,7 @@ static int make_temporary(int dir_fd, const char *path, char *ret_name, size_t s
 int trk__snapshot_save(const struct trk_snapshot *snapshot, int dir_fd, const char *path,
                        struct trk_error *error)
 {
-    char temporary[4096];
+    char temporary[TEMPORARY_SIZE];
     TRK_CLEANUP_FD int fd = make_temporary(dir_fd, path, temporary, sizeof temporary);
     if (fd < 0)
         return trk__error_set(error, fd, "can't write %s: %s", path, strerror(-fd));

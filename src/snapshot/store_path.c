@@ -44,19 +44,35 @@ int trk__store_make(const char *path)
     return mkdir(part, FOLDER_MODE) < 0 && errno != EEXIST ? -errno : 0;
 }
 
+/* The date of a day since the epoch in the proleptic Gregorian calendar, by eras of 400 years that begin in March.
+ * gmtime_r would read the time zone's file first, which a run of a millisecond feels. */
+static void civil_date(int64_t days, int64_t *ret_year, unsigned *ret_month, unsigned *ret_day)
+{
+    days += 719468; /* from 1 March of the year 0 */
+    int64_t era = days / 146097;
+    unsigned of_era = (unsigned)(days - era * 146097);
+    unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
+    unsigned from_march = (5 * of_year + 2) / 153;
+    *ret_day = of_year - (153 * from_march + 2) / 5 + 1;
+    *ret_month = from_march < 10 ? from_march + 3 : from_march - 9;
+    *ret_year = (int64_t)year + era * 400 + (*ret_month <= 2);
+}
+
 void trk__store_make_id(double start_time, char ret_id[TRK_RUN_ID_SIZE])
 {
-    time_t seconds = (time_t)start_time;
-    struct tm utc = {0};
-    gmtime_r(&seconds, &utc);
     uint32_t chance;
     if (getrandom(&chance, sizeof chance, GRND_NONBLOCK) != (ssize_t)sizeof chance) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         chance = (uint32_t)now.tv_nsec * 2654435761u ^ (uint32_t)getpid();
     }
-    size_t len = strftime(ret_id, TRK_RUN_ID_SIZE, "%Y%m%d-%H%M%S", &utc);
-    snprintf(ret_id + len, TRK_RUN_ID_SIZE - len, "-%08x", chance);
+    int64_t seconds = start_time > 0 ? (int64_t)start_time : 0;
+    int64_t year;
+    unsigned month, day, second = (unsigned)(seconds % 86400);
+    civil_date(seconds / 86400, &year, &month, &day);
+    snprintf(ret_id, TRK_RUN_ID_SIZE, "%04u%02u%02u-%02u%02u%02u-%08x", (unsigned)year % 10000,
+             month % 100, day % 100, second / 3600 % 100, second / 60 % 60, second % 60, chance);
 }
 
 static const char *base_name(const char *path)

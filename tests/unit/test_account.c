@@ -209,6 +209,9 @@ static void what_nobody_waited_for_is_found_by_counters(void)
     CHECK_U64(verdict.cpu_ns, 980 * MS);
     CHECK_TEXT(verdict.source, "perf");
     CHECK(!verdict.is_lower_bound);
+    figures.machine_ns = 980 * MS;
+    figures.machine_other_ns = 20 * MS;
+    CHECK_NEAR((double)trk__cpu_reconcile(&figures).cpu_ns, 960.4e6, 1e3);
     figures.has_cgroup = true;
     figures.cgroup_ns = 1000 * MS;
     verdict = trk__cpu_reconcile(&figures);
@@ -221,6 +224,11 @@ static void a_counter_by_another_clock_is_not_believed_for_little(void)
     struct trk_cpu_figures figures = {
         .booked_ns = 3000 * MS, .is_reaped = true, .has_perf = true, .perf_ns = 3020 * MS};
     CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3000 * MS);
+    figures.perf_ns = 3300 * MS; /* but the hypervisor took as much away */
+    figures.machine_ns = 4000 * MS;
+    figures.machine_other_ns = 400 * MS;
+    CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3000 * MS);
+    figures.machine_ns = figures.machine_other_ns = 0;
     figures.perf_ns = 3500 * MS; /* nobody was seen to be lost, but somebody must be */
     CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3500 * MS);
 }

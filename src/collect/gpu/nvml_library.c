@@ -69,7 +69,7 @@ static void put_function(struct trk_nvml *nvml, size_t offset, void *const *func
     memcpy((char *)nvml + offset, function, sizeof *function);
 }
 
-int trk__nvml_load(struct trk_nvml *ret_nvml, char ret_reason[TRK_GPU_REASON_SIZE])
+static int load(struct trk_nvml *ret_nvml, char ret_reason[TRK_GPU_REASON_SIZE])
 {
     struct trk_nvml nvml = {.handle = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL)};
     void *function;
@@ -97,4 +97,13 @@ int trk__nvml_load(struct trk_nvml *ret_nvml, char ret_reason[TRK_GPU_REASON_SIZ
     }
     *ret_nvml = nvml;
     return 0;
+}
+
+int trk__nvml_load(struct trk_nvml *ret_nvml, char ret_reason[TRK_GPU_REASON_SIZE])
+{
+    int code = load(ret_nvml, ret_reason);
+    /* libc keeps the text of the last failure for the thread until it is asked for. */
+    while (dlerror())
+        ;
+    return code;
 }

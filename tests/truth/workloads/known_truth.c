@@ -8,6 +8,9 @@
  *   storm SECONDS MS             as fast as the machine forks
  *   daemon SECONDS               double fork; the first two end at once
  *   orphan SECONDS               a parent that ends while its child burns on for as long again
+ *   thread_children COUNT MS     children of threads other than the first
+ *   random_reaps COUNT MS        children that are waited for at random times
+ *   levels WIDTH EACH MS         children that wait for children of their own
  *   cores SECONDS                every core, from the first moment to the last
  *   spike MIB MS COUNT           one process that grows and shrinks between samples
  *   child_spike MIB MS           the same in a child that ends with it
@@ -58,7 +61,8 @@ static void print_truth(void)
 
 static void *hold(size_t mib)
 {
-    char *memory = mmap(NULL, mib * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory =
+        mmap(NULL, mib * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         fail("mmap");
     for (size_t at = 0; at < mib * MIB; at += 4096)
@@ -120,6 +124,73 @@ static void orphan(double seconds)
     }
     burn_seconds(seconds);
     print_number("self_seconds", clock_seconds(CLOCK_PROCESS_CPUTIME_ID));
+}
+
+static double thread_child_seconds;
+
+static void *fork_in_thread(void *unused)
+{
+    pid_t pid = fork_or_fail();
+    if (pid == 0) {
+        burn_seconds(thread_child_seconds);
+        end_child();
+    }
+    wait_for(pid);
+    return unused;
+}
+
+static void thread_children(int count, double seconds)
+{
+    thread_child_seconds = seconds;
+    for (int i = 0; i < count; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, fork_in_thread, NULL))
+            fail("pthread_create");
+        pthread_join(thread, NULL);
+    }
+    print_truth();
+}
+
+static void random_reaps(int count, double seconds)
+{
+    int alive = 0;
+    srand48(1);
+    while (count > 0 || alive > 0) {
+        if (count > 0 && alive < 12 && drand48() < 0.6) {
+            if (fork_or_fail() == 0) {
+                burn_seconds(seconds * drand48() * 2);
+                end_child();
+            }
+            count--;
+            alive++;
+        } else if (alive > 0) {
+            wait(NULL);
+            alive--;
+        }
+        sleep_seconds(0.002 * drand48());
+    }
+    print_truth();
+}
+
+static void levels(int width, int each, double seconds)
+{
+    for (int i = 0; i < width; i++) {
+        pid_t pid = fork_or_fail();
+        if (pid == 0) {
+            for (int k = 0; k < each; k++) {
+                pid_t grandchild = fork_or_fail();
+                if (grandchild == 0) {
+                    burn_seconds(seconds);
+                    end_child();
+                }
+                wait_for(grandchild);
+            }
+            burn_seconds(seconds);
+            end_child();
+        }
+        wait_for(pid);
+    }
+    print_truth();
 }
 
 static void *burn_thread(void *seconds)
@@ -258,6 +329,12 @@ int main(int argc, char **argv)
         daemonise(first);
     else if (strcmp(kind, "orphan") == 0)
         orphan(first);
+    else if (strcmp(kind, "thread_children") == 0)
+        thread_children((int)first, second / 1000);
+    else if (strcmp(kind, "random_reaps") == 0)
+        random_reaps((int)first, second / 1000);
+    else if (strcmp(kind, "levels") == 0)
+        levels((int)first, (int)second, third / 1000);
     else if (strcmp(kind, "cores") == 0)
         cores(first);
     else if (strcmp(kind, "execs") == 0)

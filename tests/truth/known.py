@@ -1,0 +1,68 @@
+"""Running a job that knows its truth under the tracker, with a choice of sources."""
+
+import functools
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import helpers
+
+HERE = Path(__file__).resolve().parent
+MIB = 1 << 20
+
+# What must be there on the build machine; the rest may be.
+EXPECTED = {"user": {"wait4", "events", "hwm", "perf"},
+            "root": {"wait4", "events", "hwm", "perf", "taskstats", "cgroup"}}
+
+
+@functools.lru_cache(maxsize=None)
+def job():
+    """The program of all workloads, compiled when first asked for."""
+    target = helpers.shared_folder() / "known_truth"
+    flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-pthread"]
+    subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", target, HERE / "workloads" / "known_truth.c"],
+                   check=True)
+    return str(target)
+
+
+def rights(half, *command):
+    return helpers.as_nobody(*command) if half == "user" else list(command)
+
+
+@functools.lru_cache(maxsize=None)
+def available(half):
+    """Names of the sources that `info` reports."""
+    text = subprocess.run(rights(half, helpers.binary(), "info"), capture_output=True, text=True, check=True).stdout
+    lines = [line.split() for line in text.splitlines()[1:]]
+    return {words[0] for words in lines if words[1] == "yes"}
+
+
+def need_source(half, *names):
+    missing = set(names) - available(half)
+    helpers.need(not missing, f"not available: {', '.join(sorted(missing))}")
+
+
+class Run:
+    """One job under the tracker: `said` is what it knows, `totals` what the tracker says."""
+
+    def __init__(self, half, folder, *words, sources=None, interval=1, options=()):
+        summary = folder / "summary.json"
+        summary.unlink(missing_ok=True)
+        chosen = ["--sources", ",".join(sources)] if sources else []
+        self.done = subprocess.run(
+            rights(half, helpers.binary(), "-q", "--no-save", "--wait", "-i", str(interval), "-s", str(summary),
+                   *chosen, *options, "--", job(), *map(str, words)),
+            capture_output=True, text=True, cwd=folder, timeout=helpers.PATIENCE)
+        assert self.done.returncode == 0, self.done.stderr
+        self.summary = json.loads(summary.read_text())
+        self.totals = self.summary["totals"]
+        self.said = helpers.numbers_of(self.done.stdout)
+
+    @property
+    def cpu(self):
+        return self.totals["cpu_seconds"]
+
+    @property
+    def peak(self):
+        return self.totals["peak_memory_bytes"]

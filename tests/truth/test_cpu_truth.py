@@ -1,0 +1,117 @@
+"""CPU time of everything that ever ran in the job."""
+
+import pytest
+
+from known import EXPECTED, Run, available, need_source
+
+# Which sources a run may use beside wait4.
+SETS = {
+    "all": None,
+    "wait4": ("wait4",),
+    "perf": ("wait4", "perf", "hwm"),
+    "events": ("wait4", "events", "hwm"),
+    "cgroup": ("wait4", "perf", "cgroup", "hwm"),
+    "taskstats": ("wait4", "events", "taskstats"),
+}
+
+BLIND = None  # nothing in this set can see it: a lower bound, and said to be one
+
+# workload: (words of the job, which of its figures are the truth, {set: relative tolerance}).
+# "user" and "root" are the halves of the set "all".
+JOBS = {
+    "reaped 3 ms": (("brief", 300, 3, "reap"), ("children_seconds", "self_seconds"),
+                    {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01, "events": 0.01, "cgroup": 0.005,
+                     "taskstats": 0.01}),
+    "ignored 3 ms": (("brief", 300, 3, "ignore"), ("clock_seconds", "teardown_seconds", "self_seconds"),
+                     {"user": 0.05, "root": 0.02, "wait4": BLIND, "perf": 0.05, "events": BLIND, "cgroup": 0.02,
+                      "taskstats": BLIND}),
+    "storm 0.1 ms": (("storm", 0.8, 0.1), ("children_seconds", "self_seconds"),
+                     {"user": 0.05, "root": 0.005, "wait4": 0.01, "perf": 0.05, "cgroup": 0.005}),
+    "daemon": (("daemon", 0.6), ("self_seconds",),
+               {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01, "cgroup": 0.005}),
+    "orphan": (("orphan", 0.4), ("self_seconds", "child_seconds"),
+               {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01, "cgroup": 0.005}),
+    "threads' children": (("thread_children", 30, 10), ("children_seconds", "self_seconds"),
+                          {"user": 0.01, "root": 0.005, "wait4": 0.01}),
+    "random reaps": (("random_reaps", 300, 3), ("children_seconds", "self_seconds"),
+                     {"user": 0.01, "root": 0.005, "wait4": 0.01, "cgroup": 0.005}),
+    "two levels": (("levels", 5, 8, 8), ("children_seconds", "self_seconds"),
+                   {"user": 0.01, "root": 0.005, "wait4": 0.01, "cgroup": 0.005}),
+    "execs": (("execs", 50, 10), ("self_seconds",),
+              {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01}),
+}
+# Reading a clock and printing it is still used after the clock was read.
+ALSO_SECONDS = 0.004
+
+CASES = [(name, choice) for name, (_, _, tolerances) in JOBS.items()
+         for choice in ["all", *(c for c in tolerances if c not in ("user", "root"))]]
+
+
+TWINS = {}
+
+
+def teardown_seconds(half, folder, words):
+    """What a child of a twin that waits for its children has used beyond its own clock."""
+    if (half, words) not in TWINS:
+        TWINS[half, words] = Run(half, folder, *words[:-1], "reap")
+    twin = TWINS[half, words]
+    return (twin.said["children_seconds"] - twin.said["clock_seconds"]) / twin.said["processes_ended"]
+
+
+def truth_of(half, folder, name, run):
+    words, figures, _ = JOBS[name]
+    said = dict(run.said)
+    if "teardown_seconds" in figures:
+        said["teardown_seconds"] = teardown_seconds(half, folder, words) * said["processes_ended"]
+    return sum(said[figure] for figure in figures)
+
+
+@pytest.mark.parametrize("name,choice", CASES, ids=lambda value: value.replace(" ", "-"))
+def test_cpu(half, folder, name, choice):
+    words, _, tolerances = JOBS[name]
+    sources = SETS[choice]
+    if sources:
+        if choice in ("cgroup", "taskstats") and half == "user":
+            pytest.skip(f"{choice} is for root")
+        need_source(half, *sources)
+    run = Run(half, folder, *words, sources=sources)
+    truth = truth_of(half, folder, name, run)
+    tolerance = tolerances[half if choice == "all" else choice]
+    if tolerance is BLIND:
+        assert run.cpu["value"] <= truth * 1.02 + ALSO_SECONDS
+        assert run.cpu["coverage"] is None, run.cpu
+        return
+    assert run.cpu["value"] == pytest.approx(truth, rel=tolerance, abs=ALSO_SECONDS), run.cpu
+    assert run.cpu["coverage"] == pytest.approx(run.cpu["sampled"] / run.cpu["value"], abs=0.001)
+
+
+def test_all_cores_without_margins(half, folder):
+    """The first and the last interval count, and no row has more than the machine."""
+    rows = folder / "rows.csv"
+    run = Run(half, folder, "cores", 5, options=["-o", str(rows), "--rows", "process"])
+    assert run.cpu["value"] == pytest.approx(run.said["self_seconds"], rel=0.005)
+    assert run.cpu["coverage"] > 0.99
+
+
+def test_expected_sources_are_there(half):
+    need_source(half, *EXPECTED[half])
+    assert EXPECTED[half] <= available(half)
+
+
+def test_source_of_the_total_is_named(half, folder):
+    run = Run(half, folder, "brief", 300, 3, "ignore")
+    assert run.cpu["source"] == ("cgroup" if "cgroup" in available(half) else "perf")
+    assert Run(half, folder, "execs", 3, 5).cpu["source"] == "wait4"
+
+
+def test_every_process_is_counted(half, folder):
+    need_source(half, "events")
+    run = Run(half, folder, "brief", 200, 1, "reap")
+    assert run.totals["processes"] == {"value": 201, "source": "events"}
+
+
+def test_a_storm_gives_up_events_and_says_so(half, folder):
+    need_source(half, "events", "perf")
+    run = Run(half, folder, "storm", 2, 0)
+    if run.said["processes_ended"] > 5000:
+        assert any("2000 processes a second" in note for note in run.summary["notes"])
