@@ -386,6 +386,21 @@ static void gather_news(struct trk_gpu *gpu)
                      reading->device[i].name);
 }
 
+/* Columns are fixed with the first row, and a driver may take longer than that to be ready: its devices have
+ * their places already. */
+static void name_devices(const struct trk_gpu *gpu, struct trk_sample *sample)
+{
+    enum { NAMED_MAX = 64 };
+    char name[NAMED_MAX][TRK_DEVICE_NAME_SIZE];
+    uint32_t count = trk__gpu_list_nvidia(gpu->context, name, NAMED_MAX), shown = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct trk_gpu_device device = {.minor = TRK_GPU_NO_MINOR};
+        memcpy(device.name, name[i], sizeof device.name);
+        if (trk__gpu_is_wanted(gpu->wanted, i, &device))
+            trk__sample_device(sample, TRK_SCOPE_GPU, name[i], shown++);
+    }
+}
+
 void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct trk_sample *sample)
 {
     if (!gpu->vendors) {
@@ -400,6 +415,8 @@ void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct 
         return;
     }
     const struct trk_gpu_reading *reading = trk__gpu_worker_take(gpu->worker, look->wait_ns);
+    if (!reading)
+        name_devices(gpu, sample);
     if (!reading || !reserve_shares(gpu, reading->device_count))
         return;
     gpu->reading = reading;
