@@ -241,6 +241,17 @@ def test_another_users_process_is_estimated_and_said_to_be(open_folder, ended):
     assert peak["sampled_low"] <= 30.5 * MIB and 30 * MIB <= peak["sampled_high"]
 
 
+def test_info_tells_whether_pages_can_be_sampled():
+    need_root()
+
+    def pages(*prefix):
+        said = subprocess.run([*prefix, binary(), "info"], capture_output=True, text=True, check=True).stdout
+        return [line.split()[1] for line in said.splitlines() if line.split()[0] == "pages"]
+    assert pages() == ["yes"] or not os.path.exists("/proc/kpagecount")
+    assert pages(*as_nobody()) == ["no"]
+    assert pages("setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin") == ["no"]
+
+
 @pytest.mark.parametrize("user", ["root", "nobody"])
 def test_a_gigabyte_that_grows_is_hardly_read(open_folder, started, user):
     """Alone in its family: all that it has is its own, however large it gets."""
