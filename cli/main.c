@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 static int (*const commands[CLI_COMMAND_COUNT])(const struct cli_options *) = {
-    [CLI_COMMAND_RUN] = cli_cmd_run,
-    [CLI_COMMAND_ATTACH] = cli_cmd_attach,
-    [CLI_COMMAND_SYSTEM] = cli_cmd_system,
+    [CLI_COMMAND_RUN] = cli_cmd_run,       [CLI_COMMAND_ATTACH] = cli_cmd_attach,
+    [CLI_COMMAND_SYSTEM] = cli_cmd_system, [CLI_COMMAND_RECOMMEND] = cli_cmd_recommend,
     [CLI_COMMAND_INFO] = cli_cmd_info,
 };
 

@@ -216,6 +216,9 @@ static int take_operands(struct cli_invocation *invocation, char **operands,
         if (operands[1])
             return refuse_extra("attach", operands[1], error);
         return parse_pid(operands[0], &options->pid, error);
+    case CLI_COMMAND_RECOMMEND:
+        options->operands = operands;
+        return 0;
     case CLI_COMMAND_SYSTEM:
     case CLI_COMMAND_INFO:
         return operands[0]
@@ -247,6 +250,8 @@ int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *c
 {
     *invocation = (struct cli_invocation){.command = CLI_COMMAND_RUN};
     trk_options_init(&invocation->options.session);
+    trk_recommend_options_init(&invocation->options.recommend);
+    invocation->options.level = TRK_LEVEL_BALANCED;
     invocation->options.session.rows = 0; /* until a source or the command has spoken */
     struct words words = {.at = argv + 1, .invocation = invocation, .error = error};
     int result = parse_words(&words);
