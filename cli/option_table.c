@@ -14,10 +14,14 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     [CLI_COMMAND_SYSTEM] = {"system", NULL, "track the machine as a whole", TRK_ROWS_SYSTEM, "-"},
     [CLI_COMMAND_INFO] = {"info", NULL, "tell what can be measured here, and why not more",
                           TRK_ROWS_BOTH, NULL},
+    [CLI_COMMAND_RUNS] = {"runs", "[show|rm|prune] [RUN...]", "list, show or remove past runs", 0, NULL},
+    [CLI_COMMAND_MARK] = {"mark", "NAME [-- COMMAND...]",
+                          "name a moment, or a phase, of the run that it is called from", 0, NULL},
+    [CLI_COMMAND_CONVERT] = {"convert", "IN OUT",
+                             "turn rows into another format or schema", TRK_ROWS_BOTH, NULL},
 };
 
-static const char *const reserved_commands[] = {"report", "recommend", "runs",
-                                                "mark",   "convert",   "catalog"};
+static const char *const reserved_commands[] = {"report", "recommend", "catalog"};
 
 static const struct cli_choice rows_choices[] = {
     {"process", TRK_ROWS_PROCESS}, {"system", TRK_ROWS_SYSTEM}, {"both", TRK_ROWS_BOTH}, {NULL, 0}};
@@ -84,7 +88,8 @@ const struct cli_option cli_option_table[CLI_OPTION_COUNT] = {
 
 const char *const cli_group_titles[CLI_GROUP_COUNT] = {
     [CLI_GROUP_SAMPLING] = "Sampling",       [CLI_GROUP_OUTPUT] = "Output",
-    [CLI_GROUP_SUPERVISION] = "Supervision", [CLI_GROUP_OTHER] = "Other",
+    [CLI_GROUP_SUPERVISION] = "Supervision", [CLI_GROUP_RUNS] = "Past runs",
+    [CLI_GROUP_OTHER] = "Other",
     [CLI_GROUP_TESTING] = "Testing",
 };
 

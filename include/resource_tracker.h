@@ -366,6 +366,38 @@ TRK_API int trk_runs_resolve(const trk_runs *runs, const char *run, char *ret_pa
 /* Removes the record of the index-th run; the list stays as it was. -EBUSY: it is running. */
 TRK_API int trk_runs_remove(trk_runs *runs, size_t index, struct trk_error *error);
 
+/* ---- marks --------------------------------------------------------------------------- */
+
+typedef struct trk_tracker trk_tracker;
+
+enum trk_mark_kind { TRK_MARK_POINT = 0, TRK_MARK_START, TRK_MARK_STOP };
+
+/* Writes an event with the time into the record of `tracker`, which is of this process, or (NULL) of the nearest run
+ * that this process belongs to. Any thread of any process may mark; a phase is a START and a STOP of
+ * one name. -ENOENT: this process is in no run that is kept. */
+TRK_API int trk_mark(trk_tracker *tracker, enum trk_mark_kind kind, const char *name,
+                     struct trk_error *error);
+TRK_API int trk_mark_start(trk_tracker *tracker, const char *name, struct trk_error *error);
+TRK_API int trk_mark_stop(trk_tracker *tracker, const char *name, struct trk_error *error);
+
+/* ---- conversion ---------------------------------------------------------------------- */
+
+struct trk_convert_options {
+    size_t size;            /* sizeof(struct trk_convert_options) */
+    enum trk_format format; /* of the output; AUTO: by its suffix, .json and .gz are a snapshot */
+    enum trk_schema schema; /* 0: that of the input */
+    bool overwrite;
+    uint64_t rows_max;      /* merge neighbouring rows down to so many; 0: all */
+};
+
+TRK_API void trk_convert_options_init(struct trk_convert_options *options);
+
+/* Rows from CSV, JSON Lines, SQLite or a snapshot into another of them. What the output can't say is counted in
+ * ret_lost (may be NULL): columns of the input that the output's schema does not have. */
+TRK_API int trk_convert(const char *input_path, const char *output_path,
+                        const struct trk_convert_options *options, uint64_t *ret_lost,
+                        struct trk_error *error);
+
 /* ---- the catalogue ------------------------------------------------------------------- */
 
 struct trk_metric_info {
