@@ -274,6 +274,9 @@ enum trk_level { TRK_LEVEL_LEAN, TRK_LEVEL_BALANCED, TRK_LEVEL_SAFE, TRK_LEVEL_C
 struct trk_recommend_options {
     size_t size;           /* sizeof(struct trk_recommend_options) */
     double slowdown_ratio; /* how much longer the balanced level may take for want of cores; 0.1 */
+    size_t history;        /* where one run is named: how many kept runs of the same command count, itself
+                              included; 10 */
+    const char *key;       /* what those have in common; NULL: the command's program and script */
 };
 
 TRK_API void trk_recommend_options_init(struct trk_recommend_options *options);
@@ -293,7 +296,7 @@ struct trk_need {
 typedef struct trk_recommendation trk_recommendation;
 
 /* From records of earlier runs of one job, the oldest first: each word is a snapshot file or a run's id; none
- * at all (count 0) is the last run that was kept. options NULL: the defaults. The caller frees the result
+ * at all (count 0) is the last run that was kept. To a single run the earlier ones of its command are added. options NULL: the defaults. The caller frees the result
  * with trk_recommendation_free, which accepts NULL. */
 TRK_API int trk_recommend_runs(const char *const runs[], size_t count,
                                const struct trk_recommend_options *options,
@@ -303,6 +306,17 @@ TRK_API void trk_recommendation_free(trk_recommendation *recommendation);
 /* What is missing where the runs are too short to size a job by: one line for a person. NULL where they are
  * not. */
 TRK_API const char *trk_recommendation_refusal(const trk_recommendation *recommendation);
+
+/* What the advice stands on, the peaks that were seen, and the classic rule beside it. NaN: not measured. */
+struct trk_recommend_basis {
+    size_t size; /* sizeof(struct trk_recommend_basis), set by the caller */
+    uint32_t runs, runs_used, runs_censored;
+    double memory_peak_bytes, cpu_peak_cores, vram_peak_bytes;
+    double classic_cpu_cores, classic_memory_mib, classic_gpu_devices, classic_vram_mib;
+};
+
+TRK_API void trk_recommendation_basis(const trk_recommendation *recommendation,
+                                      struct trk_recommend_basis *ret_basis);
 
 /* -ENODATA: the runs are too short; -ERANGE: no such level. */
 TRK_API int trk_recommendation_need(const trk_recommendation *recommendation, enum trk_level level,

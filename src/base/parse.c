@@ -2,15 +2,7 @@
 
 #include <string.h>
 
-void trk__cursor_skip_blanks(struct trk_cursor *cursor)
-{
-    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\t'))
-        cursor->at++;
-}
-
-/* Nearly every number is shorter than the first that does not fit, so the digits are looked at again only
- * where they are not. */
-static bool fits_in_64_bits(const char *first, const char *end)
+bool trk__digits_fit(const char *first, const char *end)
 {
     static const char most[] = "18446744073709551615";
     while (first < end && *first == '0')
@@ -18,34 +10,6 @@ static bool fits_in_64_bits(const char *first, const char *end)
     size_t digits = (size_t)(end - first);
     return digits < sizeof most - 1 ||
            (digits == sizeof most - 1 && memcmp(first, most, digits) <= 0);
-}
-
-bool trk__cursor_u64(struct trk_cursor *cursor, uint64_t *ret_value)
-{
-    struct trk_cursor c = *cursor;
-    trk__cursor_skip_blanks(&c);
-    const char *first = c.at;
-    uint64_t value = 0;
-    for (; c.at < c.end && *c.at >= '0' && *c.at <= '9'; c.at++)
-        value = value * 10 + (uint64_t)(*c.at - '0');
-    if (c.at == first || !fits_in_64_bits(first, c.at))
-        return false;
-    *cursor = c;
-    *ret_value = value;
-    return true;
-}
-
-bool trk__cursor_u64_or_negative(struct trk_cursor *cursor, uint64_t *ret_value)
-{
-    struct trk_cursor c = *cursor;
-    trk__cursor_skip_blanks(&c);
-    bool negative = trk__cursor_accept(&c, "-");
-    uint64_t value;
-    if (!trk__cursor_u64(&c, &value))
-        return false;
-    *cursor = c;
-    *ret_value = negative ? 0 : value;
-    return true;
 }
 
 bool trk__cursor_hundredths(struct trk_cursor *cursor, uint64_t *ret_value)
@@ -85,27 +49,6 @@ bool trk__cursor_skip_words(struct trk_cursor *cursor, unsigned count)
     while (count--)
         if (!trk__cursor_word(cursor, &word))
             return false;
-    return true;
-}
-
-bool trk__cursor_line(struct trk_cursor *cursor, struct trk_cursor *ret_line)
-{
-    if (trk__cursor_at_end(cursor))
-        return false;
-    size_t left = (size_t)(cursor->end - cursor->at);
-    const char *newline = memchr(cursor->at, '\n', left);
-    const char *end = newline ? newline : cursor->end;
-    *ret_line = (struct trk_cursor){.at = cursor->at, .end = end};
-    cursor->at = newline ? newline + 1 : cursor->end;
-    return true;
-}
-
-bool trk__cursor_accept(struct trk_cursor *cursor, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    if ((size_t)(cursor->end - cursor->at) < len || memcmp(cursor->at, prefix, len) != 0)
-        return false;
-    cursor->at += len;
     return true;
 }
 

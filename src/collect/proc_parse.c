@@ -30,6 +30,17 @@ static const uint64_t STAT_WANTED =
     FIELD_BIT(STAT_STIME) | FIELD_BIT(STAT_CUTIME) | FIELD_BIT(STAT_CSTIME) |
     FIELD_BIT(STAT_THREADS) | FIELD_BIT(STAT_START) | FIELD_BIT(STAT_STARTSTACK);
 
+/* Half of the digits are in fields that nobody asks for (limits, addresses): they are jumped over. */
+static bool skip_field(struct trk_cursor *text)
+{
+    trk__cursor_skip_blanks(text);
+    const char *blank = memchr(text->at, ' ', (size_t)(text->end - text->at));
+    if (!blank || blank == text->at)
+        return false;
+    text->at = blank;
+    return true;
+}
+
 /* A process may be called "a) b (c": the name ends at the last parenthesis. */
 static bool parse_name(struct trk_cursor *text, char ret_comm[TRK_COMM_SIZE])
 {
@@ -51,12 +62,10 @@ static int parse_stat_fields(struct trk_cursor text, uint64_t field[STAT_FIELD_C
     if (!trk__cursor_word(&text, &state))
         return -EINVAL;
     *ret_state = *state.at;
-    for (unsigned i = STAT_PPID; i < STAT_FIELD_COUNT; i++) {
-        bool is_wanted = STAT_WANTED >> i & 1;
-        if (!(is_wanted ? trk__cursor_u64_or_negative(&text, &field[i])
-                        : trk__cursor_skip_words(&text, 1)))
+    for (unsigned i = STAT_PPID; i < STAT_FIELD_COUNT; i++)
+        if (!(STAT_WANTED >> i & 1 ? trk__cursor_u64_or_negative(&text, &field[i])
+                                   : skip_field(&text)))
             return -EINVAL;
-    }
     return 0;
 }
 
@@ -98,8 +107,19 @@ int trk__proc_statm_parse(struct trk_cursor text, struct trk_proc_statm *ret_sta
  * found; one that the kernel does not have is left at what it was. */
 struct labelled {
     const char *label;
+    size_t len;
     size_t offset; /* of a uint64_t in the result */
 };
+#define LABELLED(label, type, member)                                                              \
+    {                                                                                              \
+        label, sizeof label - 1, offsetof(type, member)                                            \
+    }
+
+static bool has_label(const struct trk_cursor *line, const struct labelled *wanted)
+{
+    return (size_t)(line->end - line->at) >= wanted->len &&
+           memcmp(line->at, wanted->label, wanted->len) == 0;
+}
 
 static unsigned parse_labelled(struct trk_cursor text, const struct labelled *wanted, size_t count,
                                uint64_t scale, void *result)
@@ -109,10 +129,13 @@ static unsigned parse_labelled(struct trk_cursor text, const struct labelled *wa
     size_t next = 0;
     while (next < count && trk__cursor_line(&text, &line)) {
         size_t i = next;
-        while (i < count && !trk__cursor_accept(&line, wanted[i].label))
+        while (i < count && !has_label(&line, &wanted[i]))
             i++;
+        if (i == count)
+            continue;
         uint64_t value;
-        if (i == count || !trk__cursor_u64(&line, &value) || value > UINT64_MAX / scale)
+        line.at += wanted[i].len;
+        if (!trk__cursor_u64(&line, &value) || value > UINT64_MAX / scale)
             continue;
         value *= scale;
         memcpy((char *)result + wanted[i].offset, &value, sizeof value);
@@ -125,12 +148,12 @@ static unsigned parse_labelled(struct trk_cursor text, const struct labelled *wa
 int trk__proc_io_parse(struct trk_cursor text, struct trk_proc_io *ret_io)
 {
     static const struct labelled wanted[] = {
-        {"rchar:", offsetof(struct trk_proc_io, read_chars)},
-        {"wchar:", offsetof(struct trk_proc_io, write_chars)},
-        {"syscr:", offsetof(struct trk_proc_io, read_calls)},
-        {"syscw:", offsetof(struct trk_proc_io, write_calls)},
-        {"read_bytes:", offsetof(struct trk_proc_io, read_bytes)},
-        {"write_bytes:", offsetof(struct trk_proc_io, write_bytes)},
+        LABELLED("rchar:", struct trk_proc_io, read_chars),
+        LABELLED("wchar:", struct trk_proc_io, write_chars),
+        LABELLED("syscr:", struct trk_proc_io, read_calls),
+        LABELLED("syscw:", struct trk_proc_io, write_calls),
+        LABELLED("read_bytes:", struct trk_proc_io, read_bytes),
+        LABELLED("write_bytes:", struct trk_proc_io, write_bytes),
     };
     enum { COUNT = sizeof wanted / sizeof *wanted };
     struct trk_proc_io io = {0};
@@ -143,8 +166,8 @@ int trk__proc_io_parse(struct trk_cursor text, struct trk_proc_io *ret_io)
 int trk__proc_switches_parse(struct trk_cursor text, struct trk_proc_switches *ret_switches)
 {
     static const struct labelled wanted[] = {
-        {"voluntary_ctxt_switches:", offsetof(struct trk_proc_switches, voluntary)},
-        {"nonvoluntary_ctxt_switches:", offsetof(struct trk_proc_switches, involuntary)},
+        LABELLED("voluntary_ctxt_switches:", struct trk_proc_switches, voluntary),
+        LABELLED("nonvoluntary_ctxt_switches:", struct trk_proc_switches, involuntary),
     };
     enum { COUNT = sizeof wanted / sizeof *wanted };
     struct trk_proc_switches switches = {0};
@@ -158,15 +181,15 @@ int trk__proc_rollup_parse(struct trk_cursor text, struct trk_proc_rollup *ret_r
 {
     /* Pss_Anon and the like came with Linux 5.4: where they are missing they stay 0. */
     static const struct labelled wanted[] = {
-        {"Rss:", offsetof(struct trk_proc_rollup, rss_bytes)},
-        {"Pss:", offsetof(struct trk_proc_rollup, pss_bytes)},
-        {"Pss_Anon:", offsetof(struct trk_proc_rollup, pss_anon_bytes)},
-        {"Pss_File:", offsetof(struct trk_proc_rollup, pss_file_bytes)},
-        {"Pss_Shmem:", offsetof(struct trk_proc_rollup, pss_shmem_bytes)},
-        {"Private_Clean:", offsetof(struct trk_proc_rollup, private_clean_bytes)},
-        {"Private_Dirty:", offsetof(struct trk_proc_rollup, private_dirty_bytes)},
-        {"Anonymous:", offsetof(struct trk_proc_rollup, anonymous_bytes)},
-        {"SwapPss:", offsetof(struct trk_proc_rollup, swap_pss_bytes)},
+        LABELLED("Rss:", struct trk_proc_rollup, rss_bytes),
+        LABELLED("Pss:", struct trk_proc_rollup, pss_bytes),
+        LABELLED("Pss_Anon:", struct trk_proc_rollup, pss_anon_bytes),
+        LABELLED("Pss_File:", struct trk_proc_rollup, pss_file_bytes),
+        LABELLED("Pss_Shmem:", struct trk_proc_rollup, pss_shmem_bytes),
+        LABELLED("Private_Clean:", struct trk_proc_rollup, private_clean_bytes),
+        LABELLED("Private_Dirty:", struct trk_proc_rollup, private_dirty_bytes),
+        LABELLED("Anonymous:", struct trk_proc_rollup, anonymous_bytes),
+        LABELLED("SwapPss:", struct trk_proc_rollup, swap_pss_bytes),
     };
     struct trk_proc_rollup rollup = {0};
     if (parse_labelled(text, wanted, sizeof wanted / sizeof *wanted, 1024, &rollup) < 2)

@@ -1,10 +1,12 @@
 /* What this machine allows: the sources, tried for a job that would be started now. */
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "collect/proc_pagemap.h"
 #include "session/truth.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 void trk__own_cgroup_find(const struct trk_context *context, struct trk_cgroup_places *places,
@@ -51,17 +53,40 @@ static void try_source(const struct trk_source_ops *ops, struct trk_source_info 
     trk__context_done(&context);
 }
 
+/* Not a total, but what the estimate of the memory is corrected with. */
+static void try_page_samples(struct trk_source_info *info)
+{
+    struct trk_context context;
+    struct trk_pagemap_sampler sampler;
+    info->name = "pages";
+    info->gives = "memory of large processes that share it, from samples of their pages";
+    snprintf(
+        info->why, sizeof info->why,
+        "page frames are shown to root with CAP_SYS_ADMIN alone: large processes that share memory "
+        "are estimated");
+    if (trk__context_init(&context, NULL, NULL) < 0)
+        return;
+    trk__pagemap_sampler_init(&sampler, &context, 1);
+    info->available = trk__pagemap_sampler_is_complete(&sampler);
+    trk__pagemap_sampler_done(&sampler);
+    trk__context_done(&context);
+    if (info->available)
+        info->why[0] = '\0';
+}
+
 int trk_source_at(size_t index, struct trk_source_info *ret_info)
 {
     struct trk_source_info info = {.size = sizeof info};
-    if (index > TRK_TRUTH_COUNT)
+    if (index > TRK_TRUTH_COUNT + 1)
         return -ERANGE;
     if (index == 0) {
         info.name = "wait4";
         info.gives = "CPU time and bytes of everything that is waited for, largest single process";
         info.available = true; /* a parent may always wait for its children */
-    } else {
+    } else if (index <= TRK_TRUTH_COUNT) {
         try_source(trk__sources[index - 1], &info);
+    } else {
+        try_page_samples(&info);
     }
     *ret_info = info;
     return 0;

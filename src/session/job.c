@@ -179,6 +179,9 @@ static void open_books_now(struct trk_job *job)
             continue;
         trk__account_open_at(&proc->account, &usage);
         note_io(job, proc);
+        /* Nor does a mark of its earlier life: it is read when the process has faulted again. */
+        proc->mark_faults = proc->stat.minor_faults + proc->stat.major_faults;
+        proc->mark_bytes = proc->statm.resident_pages * job->tree.context->page_bytes;
     }
     trk__proc_tree_sweep(&job->tree);
 }

@@ -265,6 +265,8 @@ static void apply_record(struct trk_truth *truth, const struct trk_record *recor
     life->write_bytes += record->write_bytes;
     if (record->peak_rss_bytes > life->peak_rss_bytes)
         life->peak_rss_bytes = record->peak_rss_bytes;
+    if (truth->killed.pid == record->pid)
+        truth->killed.rss_bytes = life->peak_rss_bytes;
     if (record->peak_rss_bytes > truth->record_largest_bytes)
         truth->record_largest_bytes = record->peak_rss_bytes;
     truth->exit_read_bytes += record->read_bytes;

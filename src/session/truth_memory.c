@@ -84,8 +84,9 @@ static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, ui
     trk__peak_process(&truth->peak, &process);
     if (!proc->mark_faults)
         return;
-    /* A mark that was not read now may have moved by what was faulted in since. */
-    uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES;
+    /* A mark that was not read now may have moved by what was faulted in since: pages of its own, which are
+     * what makes a job large. */
+    uint64_t moved_bytes = faults_since_mark(proc) * page;
     truth->peak.excess_bytes += moved_bytes;
     truth->peak.marks_bytes += moved_bytes;
     truth->peak.growth_bytes += moved_bytes;
@@ -159,7 +160,7 @@ void trk__truth_moment(struct trk_truth *truth)
 {
     const struct trk_job *job = &truth->session->job;
     const struct trk_moment *last = trk__truth_moment_at(truth, 0);
-    if (!job->has_root || !job->memory.known)
+    if (!job->has_root || !job->memory.known || !job->memory.total_bytes)
         return;
     /* The newest is kept up to date; a new one is begun each second. */
     const struct trk_moment *before = trk__truth_moment_at(truth, 1);

@@ -132,8 +132,8 @@ static void take_columns(struct loader *loader, struct trk_series *series)
             return;
         int column = column_of(loader, series, key_text(loader));
         size_t row = 0;
-        for (int cell = 0;
-             column >= 0 && trk__pull_next_item(&loader->pull, &cell, '[', ']'); row++) {
+        for (int cell = 0; column >= 0 && trk__pull_next_item(&loader->pull, &cell, '[', ']');
+             row++) {
             if (first)
                 add_row(loader, series);
             if (row >= series->rows)
@@ -265,22 +265,43 @@ int trk__snapshot_parse(const void *data, size_t len, const char *name,
 
 /* ---- values by path ------------------------------------------------------------------ */
 
+static bool enter_member(struct trk_pull *pull, struct trk_buffer *key, const char *name,
+                         size_t len)
+{
+    for (int state = 0; trk__pull_next_item(pull, &state, '{', '}');) {
+        if (trk__pull_key(pull, key) < 0)
+            return false;
+        if (key->len == len && memcmp(key->data ? key->data : "", name, len) == 0)
+            return true;
+        trk__pull_skip(pull, NULL);
+    }
+    return false;
+}
+
+static bool enter_element(struct trk_pull *pull, const char *name, size_t len)
+{
+    unsigned long index = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (name[i] < '0' || name[i] > '9' || i > 8)
+            return false;
+        index = 10 * index + (unsigned long)(name[i] - '0');
+    }
+    for (int state = 0; trk__pull_next_item(pull, &state, '[', ']');) {
+        if (index-- == 0)
+            return true;
+        trk__pull_skip(pull, NULL);
+    }
+    return false;
+}
+
 /* Goes to the value that `path` names; false where there is none. */
 static bool descend(struct trk_pull *pull, struct trk_buffer *key, const char *path)
 {
     while (*path) {
         size_t len = strcspn(path, ".");
-        bool found = false;
-        if (trk__pull_peek(pull) != '{')
-            return false;
-        for (int state = 0; !found && trk__pull_next_item(pull, &state, '{', '}');) {
-            if (trk__pull_key(pull, key) < 0)
-                return false;
-            found = key->len == len && memcmp(key->data ? key->data : "", path, len) == 0;
-            if (!found)
-                trk__pull_skip(pull, NULL);
-        }
-        if (!found)
+        int byte = trk__pull_peek(pull);
+        if (byte == '{' ? !enter_member(pull, key, path, len)
+                        : byte != '[' || !enter_element(pull, path, len))
             return false;
         path += len + (path[len] == '.');
     }

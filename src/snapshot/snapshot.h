@@ -36,8 +36,8 @@ int trk__snapshot_read_head(int fd, const char *name, struct trk_snapshot **ret_
 int trk__snapshot_set(struct trk_snapshot *snapshot, const char *key, const char *json);
 const char *trk__snapshot_get(const struct trk_snapshot *snapshot, const char *key);
 
-/* A value inside a part, by names with points between: "totals.peak_memory_bytes.high", "metadata.interval". NaN
- * where there is none or it is no number; a boolean is 1 or 0. */
+/* A value inside a part, by names with points between: "totals.peak_memory_bytes.high", "gpus.0.name" (elements of
+ * a list by their number). NaN where there is none or it is no number; a boolean is 1 or 0. */
 double trk__snapshot_number(const struct trk_snapshot *snapshot, const char *path);
 
 /* The same as text: a string without quotes, anything else as JSON. NULL: there is none. The caller frees it. */

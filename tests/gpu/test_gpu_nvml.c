@@ -399,6 +399,26 @@ static void a_driver_that_hangs_at_once_leaves_all_absent(void)
     CHECK(monotonic_ns() - start_ns < SECOND / 2);
 }
 
+/* The driver may take seconds to be ready, and columns are fixed with the first row. */
+static void devices_have_their_places_before_the_driver_is_ready(void)
+{
+    struct world w;
+    world_open(&w, NULL,
+               "devices 2\ngpu 0 utilization 10 0\ngpu 1 utilization 20 0\nslow nvmlInit_v2 300\n");
+    fake_root_write(&w.root, "proc/driver/nvidia/gpus/0000:11:00.0/information", " ");
+    fake_root_write(&w.root, "proc/driver/nvidia/gpus/0000:10:00.0/information", " ");
+    w.now_ns += SECOND;
+    trk__gpu_ask(w.gpu, &w.tree);
+    fill(&w, 0);
+    CHECK_U64(device_count(&w), 2);
+    CHECK_TEXT(device(&w, 0)->name, "0000:10:00.0");
+    CHECK_NO_FIGURE(&w, 1, UTILIZATION);
+    fill(&w, 5 * SECOND);
+    CHECK_U64(device_count(&w), 2);
+    CHECK_FIGURE(&w, 1, UTILIZATION, 200000);
+    world_done(&w);
+}
+
 static void a_number_that_is_used_again_is_another_process(void)
 {
     struct world w;
@@ -628,6 +648,7 @@ static void run_full(void)
     RUN(long_lists_are_read_whole);
     RUN(instances_count_and_their_gpu_does_not);
     RUN(a_lost_device_is_told_and_left_out);
+    RUN(devices_have_their_places_before_the_driver_is_ready);
     RUN(a_number_that_is_used_again_is_another_process);
     RUN(only_the_wanted_count);
     RUN(in_a_container_only_what_is_the_jobs_alone);

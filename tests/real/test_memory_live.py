@@ -6,7 +6,7 @@ has some ticks, then its newest row is compared with the PSS of all members, rea
 import functools
 import json
 import os
-import statistics
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -18,6 +18,7 @@ from helpers import (PATIENCE, as_nobody, binary, descendants, end_process, fini
 
 KIB, MIB = 1024, 1 << 20
 INTERVAL = 0.1
+COMPILE_INTERVAL = 0.05
 TICKS_TO_SETTLE = 4
 SLACK = 1 * MIB  # of any figure: libraries come and go with the rest of the machine
 
@@ -154,6 +155,18 @@ def large_source():
     return str(path)
 
 
+@functools.lru_cache(maxsize=None)
+def own_compiler():
+    """A copy of the compiler proper: its pages are then not shared with what else compiles on the machine, which no
+    estimate can know of."""
+    folder = shared_folder() / "compiler"
+    folder.mkdir()
+    proper = subprocess.run(["cc", "-print-prog-name=cc1"], capture_output=True, text=True).stdout.strip()
+    if os.path.isabs(proper):
+        shutil.copy(proper, folder / "cc1")
+    return f"cc -B {folder}/"
+
+
 @pytest.fixture
 def ended():
     """Processes of a test that must not outlive it."""
@@ -169,7 +182,7 @@ def attach_both(folder, pid, prefix, ended):
     for mode in ("auto", "pss"):
         paths[mode] = folder / f"{mode}.csv"
         ended.append(subprocess.Popen(
-            [*prefix, binary(), "attach", "-q", "-i", "0.05", "--rows", "process", "--memory", mode,
+            [*prefix, binary(), "attach", "-q", "-i", str(COMPILE_INTERVAL), "--rows", "process", "--memory", mode,
              "-o", paths[mode], str(pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True))
     for path in paths.values():
@@ -177,11 +190,19 @@ def attach_both(folder, pid, prefix, ended):
     return paths
 
 
+def agrees(row, others, tolerance):
+    """Within what the other tracker saw around that time: a compiler's memory moves between two looks."""
+    near = [other["memory"] * KIB for other in others
+            if abs(other["timestamp"] - row["timestamp"]) <= 2 * COMPILE_INTERVAL]
+    said = row["memory"] * KIB
+    return bool(near) and min(near) * (1 - tolerance) - SLACK <= said <= max(near) * (1 + tolerance) + SLACK
+
+
 @pytest.mark.parametrize("user", ["root", "nobody"])
 def test_a_compile_as_two_trackers_see_it(open_folder, ended, user):
     need_command("cc")
     prefix, tolerance = prefix_of(user), TOLERANCE["compile"][user == "nobody"]
-    compile_twice = f"cc -O2 -c -o {open_folder}/large.o {large_source()};"
+    compile_twice = f"{own_compiler()} -O2 -c -o {open_folder}/large.o {large_source()};"
     job = subprocess.Popen([*prefix, "sh", "-c", f"read line; {compile_twice} {compile_twice} sleep 0.2"],
                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     ended.append(job)
@@ -191,10 +212,10 @@ def test_a_compile_as_two_trackers_see_it(open_folder, ended, user):
     assert job.wait(PATIENCE) == 0
     for watching in ended[1:]:
         watching.wait(PATIENCE)
-    auto, pss = ([row["memory"] for row in read_csv(paths[mode]) if row["memory"]] for mode in ("auto", "pss"))
-    assert max(pss) > 30 * KIB, "too small a compile to tell anything"
-    assert max(auto) == pytest.approx(max(pss), rel=tolerance)
-    assert statistics.mean(auto) == pytest.approx(statistics.mean(pss), rel=2 * tolerance)
+    auto, pss = ([row for row in read_csv(paths[mode]) if row["memory"]] for mode in ("auto", "pss"))
+    assert max(row["memory"] for row in pss) > 30 * KIB, "too small a compile to tell anything"
+    agreed = [agrees(row, pss, tolerance) for row in auto]
+    assert agreed.count(True) >= 0.8 * len(agreed), (auto, pss)
 
 
 # ---- what limits it -----------------------------------------------------------------------------
@@ -218,6 +239,17 @@ def test_another_users_process_is_estimated_and_said_to_be(open_folder, ended):
     peak = summary_peak(summary)
     assert {"reads_refused", "families_hidden"} <= set(peak["limited_by"]), peak
     assert peak["sampled_low"] <= 30.5 * MIB and 30 * MIB <= peak["sampled_high"]
+
+
+def test_info_tells_whether_pages_can_be_sampled():
+    need_root()
+
+    def pages(*prefix):
+        said = subprocess.run([*prefix, binary(), "info"], capture_output=True, text=True, check=True).stdout
+        return [line.split()[1] for line in said.splitlines() if line.split()[0] == "pages"]
+    assert pages() == ["yes"] or not os.path.exists("/proc/kpagecount")
+    assert pages(*as_nobody()) == ["no"]
+    assert pages("setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin") == ["no"]
 
 
 @pytest.mark.parametrize("user", ["root", "nobody"])

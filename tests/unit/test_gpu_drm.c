@@ -304,6 +304,22 @@ static void an_old_amd_machine(void)
     world_done(&w);
 }
 
+static void a_gpu_that_sleeps_is_left_asleep(void)
+{
+    struct world w;
+    amd_machine(&w);
+    fake_root_write(&w.root, AMD "power/runtime_status", "suspended\n");
+    world_start(&w);
+    tick(&w);
+    CHECK_RAW(&w, SYS_GPU_USAGE, 0);
+    CHECK_RAW(&w, SYS_GPU_VRAM, 0);
+    CHECK(!(device(&w, 0)->valid >> TRK_GPU_SLOT(TEMPERATURE) & 1));
+    fake_root_write(&w.root, AMD "power/runtime_status", "active\n");
+    tick(&w);
+    CHECK_RAW(&w, SYS_GPU_USAGE, 370000);
+    world_done(&w);
+}
+
 /* What is computed through KFD is in no engine's time; memory is told all the same. */
 static void an_amd_machine_that_computes(void)
 {
@@ -372,6 +388,27 @@ static void an_i915_machine(void)
     CHECK_FIGURE(&w, 0, ENERGY, 5000);
     CHECK_FIGURE(&w, 0, CLOCK, 1300000000);
     CHECK_FIGURE(&w, 0, PROCESSES, 3);
+    world_done(&w);
+}
+
+/* Who has no GPU open is not looked into at each pass. */
+static void strangers_without_a_gpu_are_left_alone_for_a_while(void)
+{
+    struct world w;
+    intel_machine(&w);
+    i915_client(&w, 100, 1, 1000, 10);
+    link_to(&w, "proc/999/fd/0", "/dev/null");
+    world_start(&w);
+    tick(&w);
+    i915_client(&w, 999, 2, 5000, 30);
+    i915_client(&w, 101, 3, 5000, 5); /* the job's own are looked at each time */
+    tick(&w);
+    CHECK_RAW(&w, SYS_GPU_VRAM, 15 << 10);
+    CHECK_RAW(&w, PROC_GPU_VRAM, 15 << 10);
+    w.now_ns += 10 * SECOND;
+    tick(&w);
+    CHECK_RAW(&w, SYS_GPU_VRAM, 45 << 10);
+    CHECK_RAW(&w, PROC_GPU_VRAM, 15 << 10);
     world_done(&w);
 }
 
@@ -446,7 +483,9 @@ int main(void)
     RUN(an_amd_machine);
     RUN(an_old_amd_machine);
     RUN(an_amd_machine_that_computes);
+    RUN(a_gpu_that_sleeps_is_left_asleep);
     RUN(an_i915_machine);
+    RUN(strangers_without_a_gpu_are_left_alone_for_a_while);
     RUN(an_xe_machine);
     RUN(two_vendors_in_one_machine);
     RUN(an_nvidia_card_without_its_library);

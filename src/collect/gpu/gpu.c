@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Drivers average over a sixth of a second or more: asked more often they only cost. */
-static const int64_t PERIOD_MIN_NS = 100000000;
+/* Drivers average over a sixth of a second or more: asked more often they only cost. Intel's figures are in the
+ * descriptors of every process. A little less than round, so that a tick that comes early is not skipped. */
+static const int64_t PERIOD_MIN_NS = 90000000;
+static const int64_t PERIOD_INTEL_MIN_NS = 900000000;
 static const int64_t CLOCK_DOUBT_NS = INT64_C(600) * 1000000000;
 static const uint64_t WHOLE = 1000000; /* millionths */
 
@@ -114,7 +116,8 @@ void trk__gpu_ask(struct trk_gpu *gpu, const struct trk_proc_tree *tree)
         .boot_ns = boot_clock_ns(),
         .realtime_ns = trk__context_realtime_ns(gpu->context),
     };
-    if (gpu->asked_ns && now.monotonic_ns - gpu->asked_ns < PERIOD_MIN_NS)
+    int64_t period_ns = gpu->vendors & TRK_GPU_INTEL ? PERIOD_INTEL_MIN_NS : PERIOD_MIN_NS;
+    if (gpu->asked_ns && now.monotonic_ns - gpu->asked_ns < period_ns)
         return;
     gpu->asked_ns = now.monotonic_ns;
     uint32_t count = list_members(gpu, tree);
@@ -383,6 +386,21 @@ static void gather_news(struct trk_gpu *gpu)
                      reading->device[i].name);
 }
 
+/* Columns are fixed with the first row, and a driver may take longer than that to be ready: its devices have
+ * their places already. */
+static void name_devices(const struct trk_gpu *gpu, struct trk_sample *sample)
+{
+    enum { NAMED_MAX = 64 };
+    char name[NAMED_MAX][TRK_DEVICE_NAME_SIZE];
+    uint32_t count = trk__gpu_list_nvidia(gpu->context, name, NAMED_MAX), shown = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct trk_gpu_device device = {.minor = TRK_GPU_NO_MINOR};
+        memcpy(device.name, name[i], sizeof device.name);
+        if (trk__gpu_is_wanted(gpu->wanted, i, &device))
+            trk__sample_device(sample, TRK_SCOPE_GPU, name[i], shown++);
+    }
+}
+
 void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct trk_sample *sample)
 {
     if (!gpu->vendors) {
@@ -391,9 +409,14 @@ void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct 
         set_job(sample, &(struct sums){0});
         return;
     }
-    if (!gpu->worker)
+    if (!gpu->worker) {
+        if (gpu->worker_failed)
+            snprintf(gpu->news, sizeof gpu->news, "GPUs can't be read: no thread can be started");
         return;
+    }
     const struct trk_gpu_reading *reading = trk__gpu_worker_take(gpu->worker, look->wait_ns);
+    if (!reading)
+        name_devices(gpu, sample);
     if (!reading || !reserve_shares(gpu, reading->device_count))
         return;
     gpu->reading = reading;

@@ -66,4 +66,9 @@ extern const struct trk_gpu_backend_ops trk__gpu_none_ops;
 /* Which vendors' GPUs may be here, by the existence of files alone: some microseconds, nothing is loaded. */
 unsigned trk__gpu_vendors_here(const struct trk_context *context);
 
+/* The PCI addresses of NVIDIA's GPUs, ascending as NVML numbers them, without asking the driver: it may take
+ * seconds to be ready. Returns how many. */
+uint32_t trk__gpu_list_nvidia(const struct trk_context *context,
+                              char ret_name[][TRK_DEVICE_NAME_SIZE], uint32_t max);
+
 #endif

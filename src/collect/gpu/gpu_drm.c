@@ -22,6 +22,7 @@ struct gpu {
     char name[TRK_DEVICE_NAME_SIZE];
     struct trk_gpu_info info;
     bool tells_itself; /* utilization and memory are in sysfs */
+    struct trk_kept_file power_state;
     struct figure_file file[FILES_MAX];
     unsigned file_count;
 };
@@ -156,6 +157,15 @@ static void add_node(struct backend *self, int drm_fd, const char *node)
     }
 }
 
+static void init_files(struct gpu *gpu)
+{
+    trk__kept_file_init(&gpu->power_state, gpu->dir_fd, "power/runtime_status",
+                        TRK_FILE_ONE_RECORD);
+    for (unsigned i = 0; i < gpu->file_count; i++)
+        trk__kept_file_init(&gpu->file[i].file, gpu->dir_fd, gpu->file[i].path,
+                            TRK_FILE_ONE_RECORD);
+}
+
 static int by_name(const void *left, const void *right)
 {
     return strcmp(left, right);
@@ -180,9 +190,7 @@ static int list_gpus(struct backend *self)
     for (unsigned i = 0; i < count; i++)
         add_node(self, dirfd(dir), node[i]);
     for (unsigned i = 0; i < self->gpu_count; i++)
-        for (unsigned f = 0; f < self->gpu[i].file_count; f++)
-            trk__kept_file_init(&self->gpu[i].file[f].file, self->gpu[i].dir_fd,
-                                self->gpu[i].file[f].path, TRK_FILE_ONE_RECORD);
+        init_files(&self->gpu[i]);
     return 0;
 }
 
@@ -209,6 +217,22 @@ static void read_files(struct gpu *gpu, struct trk_gpu_device *device)
         device->valid = 0;
 }
 
+/* Reading a figure would wake a GPU that sleeps. It does nothing and holds nothing then. */
+static bool is_asleep(struct gpu *gpu)
+{
+    char state[32];
+    return trk__kept_file_read_small(&gpu->power_state, state, sizeof state) > 0 &&
+           strncmp(state, "suspended", strlen("suspended")) == 0;
+}
+
+static void set_asleep(const struct gpu *gpu, struct trk_gpu_device *device)
+{
+    if (gpu->tells_itself) {
+        trk__gpu_set(device, TRK_GPU_SLOT(UTILIZATION), 0);
+        trk__gpu_set(device, TRK_GPU_SLOT(MEMORY_USED), 0);
+    }
+}
+
 static void drm_read(void *handle, const struct trk_gpu_question *question,
                      struct trk_gpu_reading *reading)
 {
@@ -221,7 +245,10 @@ static void drm_read(void *handle, const struct trk_gpu_question *question,
             return;
         device->info = self->gpu[i].info;
         everyone |= !self->gpu[i].tells_itself;
-        read_files(&self->gpu[i], device);
+        if (is_asleep(&self->gpu[i]))
+            set_asleep(&self->gpu[i], device);
+        else
+            read_files(&self->gpu[i], device);
     }
     if (everyone || question->member_count)
         trk__drm_clients_read(self->clients, self->context, question, everyone, first, reading);
@@ -235,6 +262,7 @@ static void drm_close(void *handle)
     for (unsigned i = 0; i < self->gpu_count; i++) {
         for (unsigned f = 0; f < self->gpu[i].file_count; f++)
             trk__kept_file_close(&self->gpu[i].file[f].file);
+        trk__kept_file_close(&self->gpu[i].power_state);
         close(self->gpu[i].dir_fd);
     }
     trk__drm_clients_free(self->clients);

@@ -31,7 +31,18 @@ struct class_shares {
     unsigned count;
 };
 
+/* Most processes never touch a GPU: one that has none open is left alone for a while. A pid that shares its
+ * place with another is looked at more often, and one that is used again is found when the time is over. */
+enum { IDLE_PLACES = 4096 };
+static const int64_t IDLE_NS = INT64_C(10000000000);
+
+struct idle_place {
+    pid_t pid;
+    int64_t until_ns;
+};
+
 struct trk_drm_clients {
+    struct idle_place idle[IDLE_PLACES];
     struct client *client;
     uint32_t count, capacity;
     uint64_t round;
@@ -48,6 +59,7 @@ struct pass {
     const struct trk_context *context;
     struct trk_gpu_reading *reading;
     uint32_t first;
+    int64_t now_ns;
     bool others_hidden; /* some process outside the job may not be looked into */
     bool member_hidden;
     bool shares_unknown;  /* some client has no share yet */
@@ -246,6 +258,18 @@ static void look_at_fd(struct pass *pass, pid_t pid, const char *fd_name,
     take_client(pass, &client, device, pid, shares_on(process, device));
 }
 
+static bool is_idle(const struct pass *pass, pid_t pid)
+{
+    const struct idle_place *place = &pass->clients->idle[pid % IDLE_PLACES];
+    return place->pid == pid && pass->now_ns < place->until_ns;
+}
+
+static void note_idle(struct pass *pass, pid_t pid)
+{
+    pass->clients->idle[pid % IDLE_PLACES] =
+        (struct idle_place){.pid = pid, .until_ns = pass->now_ns + IDLE_NS};
+}
+
 /* What a process computes through KFD shows in no engine: its share is not known. */
 static void hide_shares(struct pass *pass, pid_t pid, bool is_member)
 {
@@ -271,7 +295,7 @@ static void look_at_process(struct pass *pass, pid_t pid, bool is_member)
         return;
     }
     const struct dirent *entry;
-    bool computes = false;
+    bool computes = false, uses = false;
     while ((entry = readdir(dir))) {
         enum fd_kind kind = isdigit((unsigned char)entry->d_name[0])
                                 ? kind_of_fd(dirfd(dir), entry->d_name)
@@ -279,7 +303,10 @@ static void look_at_process(struct pass *pass, pid_t pid, bool is_member)
         if (kind == FD_DRM)
             look_at_fd(pass, pid, entry->d_name, &process);
         computes |= kind == FD_KFD;
+        uses |= kind != FD_OTHER;
     }
+    if (!uses)
+        note_idle(pass, pid);
     if (computes)
         hide_shares(pass, pid, is_member);
 }
@@ -296,7 +323,7 @@ static bool look_at_all(struct pass *pass, const struct trk_gpu_question *questi
     const struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
         pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
-        if (pid > 0 && !trk__gpu_is_member(question, pid))
+        if (pid > 0 && !trk__gpu_is_member(question, pid) && !is_idle(pass, pid))
             look_at_process(pass, pid, false);
     }
     return dir && !pass->others_hidden && !pass->member_hidden;
@@ -355,7 +382,11 @@ void trk__drm_clients_read(struct trk_drm_clients *clients, const struct trk_con
                            struct trk_gpu_reading *reading)
 {
     int64_t now_ns = question->instant.monotonic_ns;
-    struct pass pass = {.clients = clients, .context = context, .reading = reading, .first = first};
+    struct pass pass = {.clients = clients,
+                        .context = context,
+                        .reading = reading,
+                        .first = first,
+                        .now_ns = now_ns};
     if (!begin(clients, now_ns, reading->device_count - first))
         return;
     bool complete = look_at_all(&pass, question, everyone);

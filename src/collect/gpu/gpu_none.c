@@ -18,6 +18,27 @@ static bool has_nvidia_driver_gpu(const struct trk_context *context)
     return false;
 }
 
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
+uint32_t trk__gpu_list_nvidia(const struct trk_context *context,
+                              char ret_name[][TRK_DEVICE_NAME_SIZE], uint32_t max)
+{
+    TRK_CLEANUP_DIR DIR *dir = trk__dir_open_at(context->proc_fd, "driver/nvidia/gpus");
+    const struct dirent *entry;
+    uint32_t count = 0;
+    while (dir && count < max && (entry = readdir(dir))) {
+        size_t len = strlen(entry->d_name);
+        if (entry->d_name[0] == '.' || len >= TRK_DEVICE_NAME_SIZE)
+            continue;
+        memcpy(ret_name[count++], entry->d_name, len + 1);
+    }
+    qsort(ret_name, count, sizeof *ret_name, by_name);
+    return count;
+}
+
 /* A container may have /dev/nvidia3 alone; the control device is in each, and nothing works without it. */
 static bool has_nvidia_node(const struct trk_context *context)
 {

@@ -1,0 +1,279 @@
+/* From the names of runs to advice: finds the records, takes their facts, asks the rules. */
+#include "advise/advice.h"
+#include "advise/paste.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "recommend/run_facts.h"
+#include "snapshot/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS_MAX = 1000, HISTORY_DEFAULT = 10 };
+
+struct trk_recommendation {
+    struct trk_advice advice;
+};
+
+void trk_recommend_options_init(struct trk_recommend_options *options)
+{
+    *options = (struct trk_recommend_options){
+        .size = sizeof *options, .slowdown_ratio = 0.1, .history = HISTORY_DEFAULT};
+}
+
+/* ---- the runs ------------------------------------------------------------------------ */
+
+struct facts_list {
+    struct trk_run_facts *run;
+    size_t count;
+};
+
+static void facts_list_done(struct facts_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        trk__run_facts_done(&list->run[i]);
+    free(list->run);
+}
+
+static int add_snapshot(struct facts_list *list, const struct trk_snapshot *snapshot)
+{
+    struct trk_run_facts *grown = realloc(list->run, (list->count + 1) * sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    list->run = grown;
+    int code = trk__run_facts_init(&grown[list->count], snapshot);
+    if (code == 0)
+        list->count++;
+    return code;
+}
+
+/* Rows of one run are in memory at a time. */
+static int add_file(struct facts_list *list, const char *path, struct trk_error *error)
+{
+    struct trk_snapshot *snapshot;
+    int code = trk__snapshot_load(path, &snapshot, error);
+    if (code < 0)
+        return code;
+    code = add_snapshot(list, snapshot);
+    trk__snapshot_free(snapshot);
+    return code == -ENOMEM ? trk__error_set(error, code, "%s: no memory for its rows", path) : code;
+}
+
+static void free_paths(char **paths, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(paths[i]);
+    free(paths);
+}
+
+/* Runs of the same command, the oldest first. The store names the newest first. One that is gone or can't be read
+ * by now is not missed: the run that was asked for is read by itself. */
+static int add_history(struct facts_list *list, const char *store, const char *key,
+                       const char *own_path, size_t max, struct trk_error *error)
+{
+    char **paths = NULL;
+    int found = trk__store_find(store, key, max, &paths, error);
+    for (int i = found - 1; i >= 0; i--)
+        if (strcmp(paths[i], own_path) != 0)
+            add_file(list, paths[i], NULL);
+    free_paths(paths, found > 0 ? found : 0);
+    return found < 0 && found != -ENOENT ? found : 0;
+}
+
+/* What its runs have in common; NULL where the record does not say. The caller frees it. */
+static char *key_of(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct trk_snapshot *snapshot;
+    if (fd < 0 || trk__snapshot_read_head(fd, path, &snapshot, NULL) < 0)
+        return NULL;
+    char *key = trk__snapshot_text(snapshot, "metadata.command_key");
+    trk__snapshot_free(snapshot);
+    return key;
+}
+
+/* One run, and those before it of the same command. */
+static int take_one(struct facts_list *list, const char *store, const char *run,
+                    const struct trk_recommend_options *options, struct trk_error *error)
+{
+    char path[TRK_STORE_PATH_SIZE];
+    int code = trk__store_resolve(store, run, path, error);
+    if (code < 0)
+        return code;
+    TRK_CLEANUP_FREE char *own_key = options->key || options->history < 2 ? NULL : key_of(path);
+    const char *key = options->key ? options->key : own_key;
+    if (key && options->history > 1)
+        code = add_history(list, store, key, path, options->history, error);
+    return code < 0 ? code : add_file(list, path, error);
+}
+
+static int take_named(struct facts_list *list, const char *store, const char *const runs[],
+                      size_t count, struct trk_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++) {
+        char path[TRK_STORE_PATH_SIZE];
+        code = trk__store_resolve(store, runs[i], path, error);
+        if (code == 0)
+            code = add_file(list, path, error);
+    }
+    return code;
+}
+
+static int take_runs(struct facts_list *list, const char *const runs[], size_t count,
+                     const struct trk_recommend_options *options, struct trk_error *error)
+{
+    char store[TRK_STORE_PATH_SIZE] = "";
+    int code = trk__store_path(NULL, store);
+    if (code < 0 && count == 0)
+        return trk__error_set(error, code,
+                              "no folder of runs: set HOME or XDG_STATE_HOME, or name "
+                              "a snapshot file");
+    return count > 1 ? take_named(list, store, runs, count, error)
+                     : take_one(list, store, count ? runs[0] : NULL, options, error);
+}
+
+/* ---- the public face ----------------------------------------------------------------- */
+
+static int advise(const struct facts_list *list, const struct trk_recommend_options *options,
+                  trk_recommendation **ret_recommendation, struct trk_error *error)
+{
+    TRK_CLEANUP_FREE trk_recommendation *recommendation = calloc(1, sizeof *recommendation);
+    if (!recommendation ||
+        trk__advise(list->run, list->count, options->slowdown_ratio, &recommendation->advice) < 0)
+        return trk__error_set(error, -ENOMEM, "no memory for a recommendation");
+    *ret_recommendation = TRK_STEAL(recommendation);
+    return 0;
+}
+
+int trk_recommend_runs(const char *const runs[], size_t count,
+                       const struct trk_recommend_options *options,
+                       trk_recommendation **ret_recommendation, struct trk_error *error)
+{
+    struct trk_recommend_options own;
+    trk_recommend_options_init(&own);
+    if (!options)
+        options = &own;
+    if (options->size != sizeof *options)
+        return trk__error_set(error, -EINVAL,
+                              "options of another version; use "
+                              "trk_recommend_options_init");
+    if (!(options->slowdown_ratio >= 0) || options->slowdown_ratio > 1000)
+        return trk__error_set(error, -EINVAL, "a slowdown is a share of the time, as 0.1");
+    if (count > RUNS_MAX)
+        return trk__error_set(error, -E2BIG, "more than %d runs", RUNS_MAX);
+    struct facts_list list = {0};
+    int code = take_runs(&list, runs, count, options, error);
+    if (code == 0)
+        code = advise(&list, options, ret_recommendation, error);
+    facts_list_done(&list);
+    return code;
+}
+
+void trk_recommendation_free(trk_recommendation *recommendation)
+{
+    free(recommendation);
+}
+
+const char *trk_recommendation_refusal(const trk_recommendation *recommendation)
+{
+    return recommendation->advice.enough ? NULL : recommendation->advice.message;
+}
+
+void trk_recommendation_basis(const trk_recommendation *recommendation,
+                              struct trk_recommend_basis *ret_basis)
+{
+    const struct trk_advice *advice = &recommendation->advice;
+    *ret_basis = (struct trk_recommend_basis){
+        .size = sizeof *ret_basis,
+        .runs = advice->runs,
+        .runs_used = advice->runs_used,
+        .runs_censored = advice->runs_censored,
+        .memory_peak_bytes = advice->peak_bytes,
+        .cpu_peak_cores = advice->cpu_peak_cores,
+        .vram_peak_bytes = advice->vram_peak_bytes,
+        .classic_cpu_cores = advice->classic.cpu_cores,
+        .classic_memory_mib = advice->classic.memory_mib,
+        .classic_gpu_devices = advice->classic.gpu_devices,
+        .classic_vram_mib = advice->classic.vram_mib,
+    };
+}
+
+int trk_recommendation_need(const trk_recommendation *recommendation, enum trk_level level,
+                            struct trk_need *ret_need)
+{
+    if ((unsigned)level >= TRK_LEVEL_COUNT)
+        return -ERANGE;
+    if (!recommendation->advice.enough)
+        return -ENODATA;
+    const struct trk_advice_level *from = &recommendation->advice.level[level];
+    *ret_need = (struct trk_need){
+        .size = sizeof *ret_need,
+        .cpu_cores = from->cpu_cores,
+        .slowdown_ratio = from->slowdown_ratio,
+        .memory_bytes = from->memory_bytes,
+        .memory_risk = from->memory_risk,
+        .gpu_devices = from->gpu_devices,
+        .vram_bytes = from->vram_bytes,
+        .cpu_reason = from->cpu_reason,
+        .memory_reason = from->memory_reason,
+        .gpu_reason = from->gpu_reason,
+    };
+    return 0;
+}
+
+int trk_recommendation_curve(const trk_recommendation *recommendation, size_t index,
+                             double *ret_cores, double *ret_seconds)
+{
+    const struct trk_advice *advice = &recommendation->advice;
+    if (index >= advice->curve_count)
+        return -ERANGE;
+    *ret_cores = advice->curve[index].cores;
+    *ret_seconds = advice->curve[index].seconds;
+    return 0;
+}
+
+/* The buffer's memory becomes the caller's. */
+static int give_text(struct trk_buffer *text, char **ret_text, struct trk_error *error)
+{
+    int code = text->failure;
+    if (code < 0) {
+        trk__buffer_done(text);
+        return trk__error_set(error, code, "no memory for the text");
+    }
+    *ret_text = TRK_STEAL(text->data);
+    return 0;
+}
+
+int trk_recommendation_json(const trk_recommendation *recommendation, char **ret_text,
+                            struct trk_error *error)
+{
+    struct trk_buffer text;
+    trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
+    struct trk_json json = trk__json(&text);
+    trk__advice_json(&recommendation->advice, &json);
+    return give_text(&text, ret_text, error);
+}
+
+int trk_recommendation_paste(const trk_recommendation *recommendation, const char *form,
+                             enum trk_level level, char **ret_text, struct trk_error *error)
+{
+    if ((unsigned)level >= TRK_LEVEL_COUNT)
+        return trk__error_set(error, -ERANGE, "there is no such level");
+    if (!recommendation->advice.enough)
+        return trk__error_set(error, -ENODATA, "%s", recommendation->advice.message);
+    struct trk_buffer text;
+    trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
+    int code = trk__paste(form, &recommendation->advice.level[level], &text);
+    if (code == -ENOENT)
+        return trk__error_set(error, code, "'%.64s' is no form that is known", form);
+    return give_text(&text, ret_text, error);
+}
+
+const char *trk_paste_form(size_t index)
+{
+    return trk__paste_name(index);
+}

@@ -1,0 +1,15 @@
+/* What advice wants to know, taken from a record: ours with its totals, or one of the Python package, which has
+ * rows alone. */
+#ifndef TRK_RECOMMEND_RUN_FACTS_H
+#define TRK_RECOMMEND_RUN_FACTS_H
+
+#include "advise/facts.h"
+#include "snapshot/snapshot.h"
+
+enum { TRK_FACTS_GPUS_MAX = 256 };
+
+/* On success the facts own their rows and GPUs until trk__run_facts_done. */
+int trk__run_facts_init(struct trk_run_facts *facts, const struct trk_snapshot *snapshot);
+void trk__run_facts_done(struct trk_run_facts *facts);
+
+#endif

@@ -1,0 +1,69 @@
+"""A job that the kernel kills for want of memory says so: who, at which limit, what to ask for."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import helpers
+from known import MIB, job
+
+LIMIT = 200 * MIB
+
+
+@pytest.fixture
+def limited_group():
+    """A memory cgroup with a limit, of either version."""
+    helpers.need_root()
+    v1 = Path("/sys/fs/cgroup/memory")
+    is_v1 = (v1 / "memory.limit_in_bytes").exists() or (v1 / "cgroup.procs").exists()
+    group = (v1 if is_v1 else Path("/sys/fs/cgroup")) / f"tracker-oom-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / ("memory.limit_in_bytes" if is_v1 else "memory.max")).write_text(str(LIMIT))
+    except OSError as reason:
+        helpers.need(False, f"no memory cgroup can be made: {reason}")
+    yield group
+    for _ in range(100):
+        try:
+            group.rmdir()
+            return
+        except OSError:
+            helpers.time.sleep(0.05)
+
+
+def run_limited(group, folder, *words):
+    """The summary for a person, and the one as JSON."""
+    summary = folder / "summary.json"
+    command = [helpers.binary(), "--no-save", "-i", "0.1", "-s", str(summary), "--", *words]
+    done = subprocess.run(["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', group, *command],
+                          capture_output=True, text=True, cwd=folder, timeout=helpers.PATIENCE)
+    return done, json.loads(summary.read_text())
+
+
+@pytest.mark.parametrize("below", [False, True], ids=["the-job-itself", "a-child"])
+def test_oom_kill_is_told(limited_group, folder, below):
+    hungry = [job(), "spike", "400", "50", "1"]
+    words = ["sh", "-c", '"$@"; exit 3', "sh", *hungry] if below else hungry
+    done, summary = run_limited(limited_group, folder, *words)
+    assert done.returncode == (3 if below else -9)
+    assert summary["totals"]["oom_kills"] == {"value": 1, "source": "cgroup"}
+    oom = summary["oom"]
+    assert oom["command"] == "known_truth"
+    assert oom["limit_bytes"] == LIMIT
+    assert 0.9 * LIMIT < oom["held_bytes"] < 1.05 * LIMIT
+    assert oom["advised_bytes"] >= LIMIT * 1.5
+    assert oom["last_moments"] and oom["last_moments"][0]["memory_bytes"] > 0
+    assert re.search(r"killed 1 process for want of memory", done.stderr)
+    assert re.search(r"known_truth\[\d+\] held \S+ MiB, the limit is 200 MiB; ask for at least",
+                     " ".join(done.stderr.split()))
+
+
+def test_a_kill_by_hand_is_no_oom(limited_group, folder):
+    done, summary = run_limited(limited_group, folder, "sh", "-c", "kill -9 $$")
+    assert done.returncode == -9
+    assert summary["totals"]["oom_kills"]["value"] == 0
+    assert "oom" not in summary
