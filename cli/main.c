@@ -30,6 +30,8 @@ int main(int argc, char *argv[])
         cli_usage_print(stderr);
         return CLI_EXIT_OWN;
     }
+    if (strcmp(argv[1], "__track") == 0) /* started by the library as the process of a trk_tracker */
+        return trk_tracker_serve(argc, argv);
     struct cli_invocation invocation;
     struct trk_error error;
     if (cli_invocation_init(&invocation, argv, environ, &error) < 0)

@@ -69,6 +69,10 @@ struct trk_options {
     bool list_processes;         /* keep up to 10,000 processes for trk_session_write_processes */
     const char *sources;         /* of exact totals, joined by commas; NULL: all there are */
     const char *root_path;       /* where proc and sys are found; NULL: "/" */
+    double start_time;           /* seconds since the epoch: the grid of rows begins then, and what is used
+                                    before counts in totals alone; 0: at the start */
+    bool no_closing_row;         /* rows cover full intervals; the rest counts in totals alone */
+    const char *record_path;     /* keep the rows in this growing file (trk_tracker's own); NULL: none */
     bool save;                   /* keep a record of the run: trk_session_save */
     char *const *command;        /* for the record: the words, NULL-terminated; NULL: none */
     const char *job_name;        /* for the record; NULL: none */
@@ -380,9 +384,124 @@ TRK_API int trk_runs_resolve(const trk_runs *runs, const char *run, char *ret_pa
 /* Removes the record of the index-th run; the list stays as it was. -EBUSY: it is running. */
 TRK_API int trk_runs_remove(trk_runs *runs, size_t index, struct trk_error *error);
 
-/* ---- marks --------------------------------------------------------------------------- */
+/* ---- tracking from inside a program -------------------------------------------------- */
 
+/* A tracker watches this process (or another) from a process of its own, so that samples survive what they are
+ * taken of. It starts the program resource-tracker: TRACKER_BIN, else beside this library or the
+ * running program, else in PATH. A tracker belongs to one thread at a time; different ones are independent. After
+ * fork() it belongs to the parent alone: in the child only trk_tracker_free may be called, which ends nothing. */
 typedef struct trk_tracker trk_tracker;
+
+struct trk_tracker_options {
+    size_t size;             /* sizeof(struct trk_tracker_options): lets the struct grow */
+    pid_t pid;               /* 0: this process */
+    bool children;           /* follow descendants; true */
+    double interval_seconds; /* 1 */
+    bool autostart;          /* trk_tracker_new starts it; true */
+    bool track_processes, track_system;   /* true; one of them must be */
+    bool discover_server, discover_cloud; /* true; the cloud is not looked for yet: null */
+    const char *program;     /* the program to start; NULL: found as said above */
+};
+
+TRK_API void trk_tracker_options_init(struct trk_tracker_options *options);
+
+/* The caller frees the result with trk_tracker_free, which stops a running one and accepts NULL. */
+TRK_API int trk_tracker_new(const struct trk_tracker_options *options, trk_tracker **ret_tracker,
+                            struct trk_error *error);
+TRK_API void trk_tracker_free(trk_tracker *tracker);
+
+/* The first row falls one interval after the next multiple of the interval that is 50 ms away. -EALREADY: it runs;
+ * -ECANCELED: it was stopped before. */
+TRK_API int trk_tracker_start(trk_tracker *tracker, struct trk_error *error);
+
+/* Waits until the last totals are written. -EALREADY: it does not run. */
+TRK_API int trk_tracker_stop(trk_tracker *tracker, struct trk_error *error);
+TRK_API bool trk_tracker_running(const trk_tracker *tracker);
+
+/* Rows so far; costs the same however many there are. */
+TRK_API uint64_t trk_tracker_n_samples(trk_tracker *tracker);
+
+/* -ETIMEDOUT: not so many `timeout_seconds` after the start; -ECANCELED: it was stopped with fewer. */
+TRK_API int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeout_seconds,
+                                         struct trk_error *error);
+
+/* JSON texts, which the caller frees with trk_free; "null" where nothing is known (yet). */
+TRK_API int trk_tracker_server_info(trk_tracker *tracker, char **ret_json, struct trk_error *error);
+TRK_API int trk_tracker_cloud_info(trk_tracker *tracker, char **ret_json, struct trk_error *error);
+TRK_API int trk_tracker_snapshot(trk_tracker *tracker, char **ret_json, struct trk_error *error);
+TRK_API void trk_free(void *pointer);
+
+/* A stopped tracker from a snapshot, in a file (gzip or JSON) or in memory; and the reverse, as gzip. */
+TRK_API int trk_tracker_load(const char *path, trk_tracker **ret_tracker, struct trk_error *error);
+TRK_API int trk_tracker_loads(const void *data, size_t len, trk_tracker **ret_tracker,
+                              struct trk_error *error);
+TRK_API int trk_tracker_save(trk_tracker *tracker, const char *path, struct trk_error *error);
+
+/* ---- its series ---------------------------------------------------------------------- */
+
+typedef struct trk_frame trk_frame;
+
+struct trk_frame_options {
+    size_t size;          /* sizeof(struct trk_frame_options) */
+    enum trk_rows rows;   /* process, system, or both in one table: the longer is cut; both */
+    bool bytes;           /* memory and disk space in bytes */
+    bool human_names;     /* "CPU usage" for cpu_usage */
+    const char *system_prefix, *process_prefix; /* both: NULL is system_/process_ or System /Process */
+    uint64_t first, count; /* a slice of the rows; count 0: to the end */
+};
+
+TRK_API void trk_frame_options_init(struct trk_frame_options *options);
+
+/* A copy of the rows that there are now. The caller frees it. Any thread may read it. */
+TRK_API int trk_tracker_frame(trk_tracker *tracker, const struct trk_frame_options *options,
+                              trk_frame **ret_frame, struct trk_error *error);
+TRK_API void trk_frame_free(trk_frame *frame);
+TRK_API size_t trk_frame_rows(const trk_frame *frame);
+TRK_API size_t trk_frame_columns(const trk_frame *frame);
+
+/* NULL past the end. Values are an array of trk_frame_rows numbers, NaN where absent; all of the frame's. */
+TRK_API const char *trk_frame_name(const trk_frame *frame, size_t column);
+TRK_API const double *trk_frame_values(const trk_frame *frame, size_t column);
+TRK_API bool trk_frame_is_integer(const trk_frame *frame, size_t column);
+
+/* ---- its statistics ------------------------------------------------------------------ */
+
+enum trk_aggregate {
+    TRK_AGGREGATE_MEAN = 1,
+    TRK_AGGREGATE_MAX,
+    TRK_AGGREGATE_MIN,
+    TRK_AGGREGATE_SUM,
+    TRK_AGGREGATE_DURATION,  /* largest less smallest, and one interval */
+    TRK_AGGREGATE_PERCENTILE /* between neighbours by their distance */
+};
+
+struct trk_stat_spec {
+    const char *column; /* of both tables: "process_memory", "timestamp" */
+    enum trk_aggregate aggregate;
+    double percentile; /* 0 to 100 */
+    int decimals;      /* rounded to so many; -1: not */
+};
+
+/* The usual 14; static storage. */
+TRK_API const struct trk_stat_spec *trk_default_stats(size_t *ret_count);
+
+/* One value each; NaN where a column has none. Absent values are skipped. -ENODATA: no rows (yet); -ENOENT: no
+ * such column. specs NULL: the usual ones. */
+TRK_API int trk_tracker_stats(trk_tracker *tracker, const struct trk_stat_spec *specs, size_t count,
+                              double *ret_values, struct trk_error *error);
+
+/* The same as JSON: {"process_memory": {"mean": ..., "max": ...}, ...}. The caller frees it with trk_free. */
+TRK_API int trk_tracker_stats_json(trk_tracker *tracker, const struct trk_stat_spec *specs,
+                                   size_t count, char **ret_json, struct trk_error *error);
+
+/* Such texts of several runs as one: means and durations are averaged, of the rest the largest is taken. */
+TRK_API int trk_stats_aggregate(const char *const *stats, size_t count, char **ret_json,
+                                struct trk_error *error);
+
+/* The tracker's own process: what the program does when trk_tracker_start has started it. */
+TRK_API int trk_tracker_serve(int argc, char *const argv[]);
+
+/* ---- marks --------------------------------------------------------------------------- */
 
 enum trk_mark_kind { TRK_MARK_POINT = 0, TRK_MARK_START, TRK_MARK_STOP };
 
