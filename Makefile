@@ -21,10 +21,11 @@ test: ## run every test; the last line says how many passed and failed
 	@tools/bootstrap build test
 	@tools/test
 
-bench: ## measure against the kernel's floor and the other trackers; writes docs/benchmarks.md
+bench: ## measure against the kernel's floor and the other trackers; writes docs/benchmarks.md and docs/accuracy.md
 	@tools/bootstrap build bench
 	@tools/build build-bench -Dbuildtype=release -Dtests=false -Dbench=true
 	@bench/run --build build-bench
+	@bench/accuracy --build build-bench
 
 install: all ## install below $(DESTDIR)$(PREFIX)
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'

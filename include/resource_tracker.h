@@ -213,6 +213,16 @@ TRK_API int trk_session_write_summary(const trk_session *session, char *const co
  * kept. */
 TRK_API int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *error);
 
+/* The run in the form of another tool, in `fd`: "snakemake" (benchmark TSV), "nextflow" (.command.trace), "time"
+ * (GNU time -v), "hyperfine" (JSON), "openmetrics" (text). command and job_name may be NULL. -ENOENT: no such
+ * format. */
+TRK_API int trk_session_export(const trk_session *session, const char *format,
+                               char *const command[], const char *job_name, int fd,
+                               struct trk_error *error);
+
+/* The name of the index-th format; NULL past the end. */
+TRK_API const char *trk_export_format(size_t index);
+
 struct trk_gpu_info {
     size_t size;         /* sizeof(struct trk_gpu_info), set by the caller */
     char name[96];       /* the product's; "" when not known, as the two below */

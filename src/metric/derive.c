@@ -113,7 +113,7 @@ int trk__derive(const struct trk_sample *before, const struct trk_sample *now, i
             derive_one(metric, trk__sample_has(before, m), before->raw[m], trk__sample_has(now, m),
                        now->raw[m], source_elapsed_ns(before, now, metric->source, elapsed_ns));
     }
-    for (unsigned s = TRK_SCOPE_DEVICE_FIRST; s < TRK_SCOPE_COUNT; s++)
+    for (unsigned s = TRK_SCOPE_DEVICE_FIRST; s < TRK_SCOPE_COUNT && !row->without_devices; s++)
         if (derive_devices(before, now, s, elapsed_ns, &row->devices[s - TRK_SCOPE_DEVICE_FIRST]) <
             0)
             code = -ENOMEM;

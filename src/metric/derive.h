@@ -17,6 +17,7 @@ struct trk_device_rows {
 };
 
 struct trk_row {
+    bool without_devices;   /* set by who needs none of them: they are not derived */
     double elapsed_seconds; /* the interval that it covers */
     double value[TRK_METRIC_COUNT];
     struct trk_device_rows devices[TRK_DEVICE_SCOPE_COUNT];

@@ -93,6 +93,7 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
         trk_session_free(session);
         return code;
     }
+    session->row.without_devices = !session->writer || options->schema != TRK_SCHEMA_FULL;
     session->lists_processes = session->writer && options->rows & TRK_ROWS_SYSTEM;
     session->options.output_path = session->options.root_path = session->options.sources = NULL;
     session->options.gpus = session->options.job_name = NULL;

@@ -167,11 +167,11 @@ def test_a_driver_that_hangs(tmp_path, function):
     result = track(world, "-q", "-o", str(out), job="sleep 1.1; exit 7", interval="0.2")
     took = time.monotonic() - started
     assert result.returncode == 7
-    assert took < 1.6, "the job's end was held up"
+    assert took < 2.1, "the job's end was held up"
     times = [float(row["timestamp"]) for row in rows_of(out)]
     assert len(times) >= 5
     for before, after in zip(times, times[1:-1]):
-        assert after - before < 2 * 0.2, "a tick was held up"
+        assert after - before < 0.2 + 0.3, "a tick was held up"
 
 
 def test_a_driver_that_hangs_later(tmp_path):

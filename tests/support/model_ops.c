@@ -150,13 +150,17 @@ static void feed_read(struct life *life, pid_t pid, uint64_t start_time, bool sa
             .shmem = {take(life), take(life), take(life), take(life) / 128.0},
             .rss_shmem_kb = (double)take_pages(life),
         };
+        sample.lateness = take(life) / 128.0;
         trk__mem_model_refresh_sample(life->model, pid, start_time, &sample);
         return;
     }
     struct trk_mem_truth truth = {.pss_anon_kb = (double)take_pages(life),
                                   .pss_file_kb = (double)take_pages(life),
                                   .pss_shmem_kb = (double)take_pages(life),
-                                  .private_dirty_kb = (double)take_pages(life)};
+                                  .private_dirty_kb = (double)take_pages(life),
+                                  .rss_kb = (double)take_pages(life),
+                                  .anonymous_kb = (double)take_pages(life),
+                                  .lateness = take(life) / 128.0};
     trk__mem_model_refresh(life->model, pid, start_time, &truth);
 }
 

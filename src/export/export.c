@@ -1,0 +1,45 @@
+#include "export/export.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    void (*add)(const struct trk_export_facts *facts, struct trk_buffer *text);
+} formats[] = {
+    {"snakemake", trk__export_snakemake},     {"nextflow", trk__export_nextflow},
+    {"time", trk__export_gnu_time},           {"hyperfine", trk__export_hyperfine},
+    {"openmetrics", trk__export_openmetrics},
+};
+
+const char *trk__export_name(size_t index)
+{
+    return index < sizeof formats / sizeof *formats ? formats[index].name : NULL;
+}
+
+int trk__export(const char *format, const struct trk_export_facts *facts, struct trk_buffer *text)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(formats[i].name, format) != 0)
+            continue;
+        formats[i].add(facts, text);
+        return text->failure;
+    }
+    return -ENOENT;
+}
+
+void trk__export_add_command(const struct trk_export_facts *facts, struct trk_buffer *text)
+{
+    for (size_t i = 0; facts->command && facts->command[i]; i++) {
+        if (i > 0)
+            trk__buffer_add_char(text, ' ');
+        trk__buffer_add_text(text, facts->command[i]);
+    }
+}
+
+double trk__export_rss_peak_bytes(const struct trk_export_facts *facts)
+{
+    /* fmax prefers a number to a NaN. */
+    return fmax(facts->rss_max_bytes, trk__export_total(&facts->summary->peak_memory_bytes));
+}
