@@ -27,10 +27,10 @@ struct cli_options {
     char **command;             /* the words after the options, NULL-terminated */
     pid_t pid;                  /* attach */
     const char *action;         /* runs: "show", "rm", "prune"; NULL: list */
-    char **operands;            /* runs, mark, convert: the words behind the options, NULL-terminated */
-    const char *match;          /* runs: only those with this in their command; NULL: all */
-    double older_than_seconds;  /* runs prune; 0: any age */
-    const char *max_size;       /* runs prune: "500M"; NULL: any */
+    char **operands;   /* runs, mark, convert: the words behind the options, NULL-terminated */
+    const char *match; /* runs: only those with this in their command; NULL: all */
+    double older_than_seconds; /* runs prune; 0: any age */
+    const char *max_size;      /* runs prune: "500M"; NULL: any */
     bool json;
     double rows_max; /* convert: merge rows down to so many; 0: all */
 };

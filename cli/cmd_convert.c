@@ -20,7 +20,7 @@ int cli_cmd_convert(const struct cli_options *options)
         return cli_fail("%s", error.message);
     if (lost)
         fprintf(stderr, "resource-tracker: %llu column%s of %s %s no place in %s\n",
-                (unsigned long long)lost, lost == 1 ? "" : "s", words[0], lost == 1 ? "has" : "have",
-                words[1]);
+                (unsigned long long)lost, lost == 1 ? "" : "s", words[0],
+                lost == 1 ? "has" : "have", words[1]);
     return 0;
 }

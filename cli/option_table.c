@@ -14,11 +14,12 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     [CLI_COMMAND_SYSTEM] = {"system", NULL, "track the machine as a whole", TRK_ROWS_SYSTEM, "-"},
     [CLI_COMMAND_INFO] = {"info", NULL, "tell what can be measured here, and why not more",
                           TRK_ROWS_BOTH, NULL},
-    [CLI_COMMAND_RUNS] = {"runs", "[show|rm|prune] [RUN...]", "list, show or remove past runs", 0, NULL},
+    [CLI_COMMAND_RUNS] = {"runs", "[show|rm|prune] [RUN...]", "list, show or remove past runs", 0,
+                          NULL},
     [CLI_COMMAND_MARK] = {"mark", "NAME [-- COMMAND...]",
-                          "name a moment, or a phase, of the run that it is called from", 0, NULL},
-    [CLI_COMMAND_CONVERT] = {"convert", "IN OUT",
-                             "turn rows into another format or schema", TRK_ROWS_BOTH, NULL},
+                          "name a phase of the run that it is called from", 0, NULL},
+    [CLI_COMMAND_CONVERT] = {"convert", "IN OUT", "turn rows into another format or schema",
+                             TRK_ROWS_BOTH, NULL},
 };
 
 static const char *const reserved_commands[] = {"report", "recommend", "catalog"};
@@ -87,8 +88,10 @@ const struct cli_option cli_option_table[CLI_OPTION_COUNT] = {
 #undef OPTION
 
 const char *const cli_group_titles[CLI_GROUP_COUNT] = {
-    [CLI_GROUP_SAMPLING] = "Sampling",       [CLI_GROUP_OUTPUT] = "Output",
-    [CLI_GROUP_SUPERVISION] = "Supervision", [CLI_GROUP_RUNS] = "Past runs",
+    [CLI_GROUP_SAMPLING] = "Sampling",
+    [CLI_GROUP_OUTPUT] = "Output",
+    [CLI_GROUP_SUPERVISION] = "Supervision",
+    [CLI_GROUP_RUNS] = "Past runs",
     [CLI_GROUP_OTHER] = "Other",
     [CLI_GROUP_TESTING] = "Testing",
 };

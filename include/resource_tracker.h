@@ -69,14 +69,15 @@ struct trk_options {
     bool list_processes;         /* keep up to 10,000 processes for trk_session_write_processes */
     const char *sources;         /* of exact totals, joined by commas; NULL: all there are */
     const char *root_path;       /* where proc and sys are found; NULL: "/" */
-    double start_time;           /* seconds since the epoch: the grid of rows begins then, and what is used
+    double start_time;   /* seconds since the epoch: the grid of rows begins then, and what is used
                                     before counts in totals alone; 0: at the start */
-    bool no_closing_row;         /* rows cover full intervals; the rest counts in totals alone */
-    const char *record_path;     /* keep the rows in this growing file (trk_tracker's own); NULL: none */
-    bool save;                   /* keep a record of the run: trk_session_save */
-    char *const *command;        /* for the record: the words, NULL-terminated; NULL: none */
-    const char *job_name;        /* for the record; NULL: none */
-    const char *gpus;            /* which GPUs count: indices, uuids or PCI addresses with
+    bool no_closing_row; /* rows cover full intervals; the rest counts in totals alone */
+    const char
+        *record_path;     /* keep the rows in this growing file (trk_tracker's own); NULL: none */
+    bool save;            /* keep a record of the run: trk_session_save */
+    char *const *command; /* for the record: the words, NULL-terminated; NULL: none */
+    const char *job_name; /* for the record; NULL: none */
+    const char *gpus;     /* which GPUs count: indices, uuids or PCI addresses with
                                     commas between; NULL: all */
 };
 
@@ -288,9 +289,9 @@ enum trk_level { TRK_LEVEL_LEAN, TRK_LEVEL_BALANCED, TRK_LEVEL_SAFE, TRK_LEVEL_C
 struct trk_recommend_options {
     size_t size;           /* sizeof(struct trk_recommend_options) */
     double slowdown_ratio; /* how much longer the balanced level may take for want of cores; 0.1 */
-    size_t history;        /* where one run is named: how many kept runs of the same command count, itself
+    size_t history;  /* where one run is named: how many kept runs of the same command count, itself
                               included; 10 */
-    const char *key;       /* what those have in common; NULL: the command's program and script */
+    const char *key; /* what those have in common; NULL: the command's program and script */
 };
 
 TRK_API void trk_recommend_options_init(struct trk_recommend_options *options);
@@ -360,20 +361,20 @@ TRK_API const char *trk_paste_form(size_t index);
 
 /* Runs are kept as snapshots in $XDG_STATE_HOME/resource-tracker/runs (~/.local/state without it). */
 struct trk_run_info {
-    size_t size;        /* sizeof(struct trk_run_info), set by the caller */
-    char id[32];        /* "20260131-235959-1f2e3d4c" */
-    double start_time;  /* seconds since the epoch; NaN where a figure is not known, as below */
+    size_t size;       /* sizeof(struct trk_run_info), set by the caller */
+    char id[32];       /* "20260131-235959-1f2e3d4c" */
+    double start_time; /* seconds since the epoch; NaN where a figure is not known, as below */
     double wall_seconds;
     double cpu_seconds, peak_memory_bytes;
-    int exit_code;      /* -1 when not known or killed by a signal */
-    int exit_signal;    /* 0 when not killed by a signal */
-    bool interrupted;   /* its tracker was killed; what was on disk is here */
+    int exit_code;    /* -1 when not known or killed by a signal */
+    int exit_signal;  /* 0 when not killed by a signal */
+    bool interrupted; /* its tracker was killed; what was on disk is here */
     bool running;
     uint64_t samples;
     uint64_t file_bytes;
-    char key[256];      /* what runs of the same command have in common */
-    char job_name[64];  /* "": none was given */
-    char command[512];  /* the words with blanks between, cut where it is too long */
+    char key[256];     /* what runs of the same command have in common */
+    char job_name[64]; /* "": none was given */
+    char command[512]; /* the words with blanks between, cut where it is too long */
 };
 
 typedef struct trk_runs trk_runs;
@@ -410,7 +411,7 @@ struct trk_tracker_options {
     bool autostart;          /* trk_tracker_new starts it; true */
     bool track_processes, track_system;   /* true; one of them must be */
     bool discover_server, discover_cloud; /* true; the cloud is not looked for yet: null */
-    const char *program;     /* the program to start; NULL: found as said above */
+    const char *program;                  /* the program to start; NULL: found as said above */
 };
 
 TRK_API void trk_tracker_options_init(struct trk_tracker_options *options);
@@ -452,11 +453,12 @@ TRK_API int trk_tracker_save(trk_tracker *tracker, const char *path, struct trk_
 typedef struct trk_frame trk_frame;
 
 struct trk_frame_options {
-    size_t size;          /* sizeof(struct trk_frame_options) */
-    enum trk_rows rows;   /* process, system, or both in one table: the longer is cut; both */
-    bool bytes;           /* memory and disk space in bytes */
-    bool human_names;     /* "CPU usage" for cpu_usage */
-    const char *system_prefix, *process_prefix; /* both: NULL is system_/process_ or System /Process */
+    size_t size;        /* sizeof(struct trk_frame_options) */
+    enum trk_rows rows; /* process, system, or both in one table: the longer is cut; both */
+    bool bytes;         /* memory and disk space in bytes */
+    bool human_names;   /* "CPU usage" for cpu_usage */
+    const char *system_prefix,
+        *process_prefix;   /* both: NULL is system_/process_ or System /Process */
     uint64_t first, count; /* a slice of the rows; count 0: to the end */
 };
 
@@ -530,7 +532,7 @@ struct trk_convert_options {
     enum trk_format format; /* of the output; AUTO: by its suffix, .json and .gz are a snapshot */
     enum trk_schema schema; /* 0: that of the input */
     bool overwrite;
-    uint64_t rows_max;      /* merge neighbouring rows down to so many; 0: all */
+    uint64_t rows_max; /* merge neighbouring rows down to so many; 0: all */
 };
 
 TRK_API void trk_convert_options_init(struct trk_convert_options *options);

@@ -64,8 +64,7 @@ void trk__session_record_row(struct trk_session *session)
     if (!session->recorder || session->recorder->failure)
         return;
     session->recorder->pid = session->job.tree.root_pid;
-    tell_failure(session,
-                 trk__recorder_row(session->recorder, &session->row, session->finished));
+    tell_failure(session, trk__recorder_row(session->recorder, &session->row, session->finished));
 }
 
 /* ---- what is known at the end -------------------------------------------------------- */
@@ -192,7 +191,8 @@ static void make_texts(struct texts *texts, const struct trk_session *session,
         struct trk_json json = trk__json(&texts->buffer);
         texts->at[i] = texts->buffer.len;
         if (i == 0 && session->recorder->fd < 0)
-            trk__json_null(&json); /* a job of milliseconds does not wait for facts of the machine */
+            trk__json_null(
+                &json); /* a job of milliseconds does not wait for facts of the machine */
         else if (i == 0)
             trk__session_put_server(&json, session);
         else if (i == 1)

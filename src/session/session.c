@@ -58,8 +58,7 @@ static void start_clock(struct trk_session *session)
     session->start_ns = trk__context_monotonic_ns(&session->context);
     session->start_realtime_ns = trk__context_realtime_ns(&session->context);
     session->last_tick_ns = session->grid_ns = session->start_ns;
-    double wait_seconds =
-        session->options.start_time - (double)session->start_realtime_ns * 1e-9;
+    double wait_seconds = session->options.start_time - (double)session->start_realtime_ns * 1e-9;
     session->awaits_grid = session->options.start_time > 0 && fabs(wait_seconds) < GRID_WAIT_MAX;
     if (session->awaits_grid)
         session->grid_ns += llround(wait_seconds * 1e9);

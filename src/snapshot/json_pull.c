@@ -272,7 +272,7 @@ struct word {
 };
 
 static const struct word words[] = {
-    {"null", "null", NAN}, {"true", "true", 1},     {"false", "false", 0},
+    {"null", "null", NAN}, {"true", "true", 1},       {"false", "false", 0},
     {"NaN", "null", NAN},  {"Infinity", "null", NAN}, {"-Infinity", "null", NAN},
 };
 

@@ -69,9 +69,8 @@ static int write_snapshot(struct trk_snapshot *snapshot, const char *path,
                           struct trk_error *error)
 {
     if (!options->overwrite && access(path, F_OK) == 0)
-        return trk__error_set(error, -EEXIST,
-                              "%s exists; use --force to overwrite it or choose another name",
-                              path);
+        return trk__error_set(
+            error, -EEXIST, "%s exists; use --force to overwrite it or choose another name", path);
     int code = 0;
     if (options->schema) {
         code = rename_columns(&snapshot->process, options->schema, lost);
@@ -123,8 +122,8 @@ static int write_rows(const struct trk_snapshot *snapshot, const char *path,
     struct trk_row *row = calloc(1, sizeof *row);
     if (!row)
         return trk__error_set(error, -ENOMEM, "%s: no memory", path);
-    int code = trk__writer_open(path, options->format, schema, rows, options->overwrite, &writer,
-                                error);
+    int code =
+        trk__writer_open(path, options->format, schema, rows, options->overwrite, &writer, error);
     if (code == 0) {
         count_lost(&snapshot->process, schema, lost);
         count_lost(&snapshot->system, schema, lost);

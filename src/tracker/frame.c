@@ -114,8 +114,7 @@ static int add_column(struct trk_frame *frame, const struct trk_series *series, 
     enum trk_form form = form_of(series, from->metric);
     to->integer = form == TRK_FORM_NONE ? from->integer : trk__forms[form].integer;
     for (size_t row = 0; row < slice.rows; row++)
-        to->value[row] =
-            shown(form, trk__series_value(from, slice.first + row), options->bytes);
+        to->value[row] = shown(form, trk__series_value(from, slice.first + row), options->bytes);
     return 0;
 }
 

@@ -131,8 +131,8 @@ static void put_event(struct trk_buffer *line, enum trk_mark_kind kind, const ch
 
 static int append_event(const char *path, enum trk_mark_kind kind, const char *name)
 {
-    TRK_CLEANUP_FD int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
-                                 FILE_MODE);
+    TRK_CLEANUP_FD int fd =
+        open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, FILE_MODE);
     if (fd < 0)
         return -errno;
     struct trk_buffer line;

@@ -97,8 +97,7 @@ static int open_signals(void)
     return signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int open_session(const struct task *task, trk_session **ret_session,
-                        struct trk_error *error)
+static int open_session(const struct task *task, trk_session **ret_session, struct trk_error *error)
 {
     char rows_path[PATH_SIZE];
     path_of(task, "rows", rows_path);

@@ -285,10 +285,9 @@ int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeou
     for (; have < n; have = trk_tracker_n_samples(tracker)) {
         sleep_seconds(fmin(tracker->options.interval_seconds / 10, 0.1));
         if (now_seconds() - tracker->start_time > timeout_seconds)
-            return trk__error_set(
-                error, -ETIMEDOUT,
-                "Timed out waiting for resource tracker to collect %llu samples",
-                (unsigned long long)n);
+            return trk__error_set(error, -ETIMEDOUT,
+                                  "Timed out waiting for resource tracker to collect %llu samples",
+                                  (unsigned long long)n);
     }
     return 0;
 }
@@ -306,8 +305,7 @@ int trk__tracker_tables(struct trk_tracker *tracker, struct trk_tables *ret_tabl
     if (code == -ENOENT || code == -EBADMSG)
         return 0; /* nothing yet: two empty tables */
     if (code == 0)
-        code = trk__rows_reader_tables(&tracker->reader, &ret_tables->process,
-                                       &ret_tables->system);
+        code = trk__rows_reader_tables(&tracker->reader, &ret_tables->process, &ret_tables->system);
     ret_tables->owned = code == 0;
     return code < 0 ? trk__error_set(error, code, "the samples can't be read: %s", strerror(-code))
                     : 0;

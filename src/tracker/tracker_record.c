@@ -183,8 +183,8 @@ static int fill_parts(struct trk_snapshot *snapshot, struct trk_tracker *tracker
     if (code == 0)
         code = trk__snapshot_set(snapshot, "cloud_info", "null");
     if (code == 0)
-        code = set_or_null(snapshot, "totals",
-                           summary ? trk__json_text_at(summary, "totals") : NULL);
+        code =
+            set_or_null(snapshot, "totals", summary ? trk__json_text_at(summary, "totals") : NULL);
     return code < 0 ? code : trk__store_read_events(tracker->folder, "events", snapshot);
 }
 
@@ -216,8 +216,7 @@ static int with_snapshot(struct trk_tracker *tracker,
     return code;
 }
 
-static int use_as_text(const struct trk_snapshot *snapshot, void *argument,
-                       struct trk_error *error)
+static int use_as_text(const struct trk_snapshot *snapshot, void *argument, struct trk_error *error)
 {
     struct trk_buffer text;
     trk__buffer_init(&text, TEXT_MAX_BYTES);
@@ -230,8 +229,7 @@ static int use_as_text(const struct trk_snapshot *snapshot, void *argument,
     return 0;
 }
 
-static int use_as_file(const struct trk_snapshot *snapshot, void *argument,
-                       struct trk_error *error)
+static int use_as_file(const struct trk_snapshot *snapshot, void *argument, struct trk_error *error)
 {
     return trk__snapshot_save(snapshot, AT_FDCWD, argument, error);
 }
