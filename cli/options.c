@@ -237,6 +237,7 @@ static int take_operands(struct cli_invocation *invocation, char **operands,
         return operands[0]
                    ? refuse_extra(cli_commands[invocation->command].name, operands[0], error)
                    : 0;
+    case CLI_COMMAND_RECOMMEND:
     case CLI_COMMAND_RUNS:
     case CLI_COMMAND_MARK:
     case CLI_COMMAND_CONVERT:
@@ -270,6 +271,8 @@ int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *c
 {
     *invocation = (struct cli_invocation){.command = CLI_COMMAND_RUN};
     trk_options_init(&invocation->options.session);
+    trk_recommend_options_init(&invocation->options.recommend);
+    invocation->options.level = TRK_LEVEL_BALANCED;
     /* Until a source or the command has spoken. */
     invocation->options.session.rows = 0;
     invocation->options.session.schema = 0;

@@ -64,10 +64,11 @@ static void refuse(const struct trk_run_facts *runs, size_t count, struct trk_ad
         snprintf(advice->message, sizeof advice->message, "there is no run to size the job by");
     else
         snprintf(advice->message, sizeof advice->message,
-                 "too little to size a job by: %s %.3g s with %llu samples; at least %d s and %d "
+                 "too little to size a job by: %s %.3g s with %llu sample%s; at least %d s and %d "
                  "samples are needed, so these are the peaks alone",
                  count == 1 ? "the run took" : "the longest run took", seconds,
-                 (unsigned long long)samples, TRK_ADVICE_SECONDS_MIN, TRK_ADVICE_SAMPLES_MIN);
+                 (unsigned long long)samples, samples == 1 ? "" : "s", TRK_ADVICE_SECONDS_MIN,
+                 TRK_ADVICE_SAMPLES_MIN);
     for (int i = 0; i < TRK_LEVEL_COUNT; i++)
         advice->level[i] = (struct trk_advice_level){.cpu_cores = NAN,
                                                      .slowdown_ratio = NAN,

@@ -202,6 +202,13 @@ static void an_unsure_measurement_widens_the_margin(void)
     CHECK_NEAR(memory_mib(&run, 1, TRK_LEVEL_SAFE), 19456, 0); /* 12000 + 7000 */
 }
 
+static void an_upper_end_far_off_says_nothing(void)
+{
+    struct trk_run_facts run = plain_run(10000);
+    run.peak_high_bytes = 300e12;
+    CHECK_NEAR(memory_mib(&run, 1, TRK_LEVEL_SAFE), 17408, 0); /* 10000 + 7000 */
+}
+
 static void a_run_killed_at_its_limit_is_no_peak(void)
 {
     struct trk_run_facts run = plain_run(3900);
@@ -537,6 +544,7 @@ int main(void)
     RUN(a_small_job_gets_the_least_margin);
     RUN(spread_widens_the_margin_up_to_a_point);
     RUN(an_unsure_measurement_widens_the_margin);
+    RUN(an_upper_end_far_off_says_nothing);
     RUN(a_run_killed_at_its_limit_is_no_peak);
     RUN(a_run_that_sat_at_its_limit_is_censored_too);
     RUN(a_larger_run_since_has_shown_the_need);
