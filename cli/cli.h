@@ -45,8 +45,14 @@ struct cli_options {
     double kill_after_seconds; /* 0: never */
     char **command;            /* the words after the options, NULL-terminated */
     pid_t pid;                 /* attach */
-    char **operands;           /* recommend: the words behind the options, NULL-terminated */
+    char **
+        operands; /* runs, mark, convert, recommend: the words behind the options, NULL-terminated */
     bool json;
+    const char *action;        /* runs: "show", "rm", "prune"; NULL: list */
+    const char *match;         /* runs: only those with this in their command; NULL: all */
+    double older_than_seconds; /* runs prune; 0: any age */
+    const char *max_size;      /* runs prune: "500M"; NULL: any */
+    double rows_max;           /* convert: merge rows down to so many; 0: all */
 };
 
 /* One command; the result is the exit status. A job that died of a signal makes cmd_run die of it
@@ -54,6 +60,9 @@ struct cli_options {
 int cli_cmd_run(const struct cli_options *options);
 int cli_cmd_attach(const struct cli_options *options);
 int cli_cmd_system(const struct cli_options *options);
+int cli_cmd_runs(const struct cli_options *options);
+int cli_cmd_mark(const struct cli_options *options);
+int cli_cmd_convert(const struct cli_options *options);
 int cli_cmd_recommend(const struct cli_options *options);
 int cli_cmd_info(const struct cli_options *options);
 

@@ -47,7 +47,7 @@ static void print_man_choices(const struct cli_option *option)
 
 static void print_man_commands(const struct cli_option *option)
 {
-    if (option->commands == CLI_FOR_ALL)
+    if ((option->commands & CLI_FOR_ALL) == CLI_FOR_ALL)
         return;
     fputs("Only with", stdout);
     const char *joint = " ";

@@ -16,9 +16,15 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
                                TRK_ROWS_BOTH, NULL},
     [CLI_COMMAND_INFO] = {"info", NULL, "tell what can be measured here, and why not more",
                           TRK_ROWS_BOTH, NULL},
+    [CLI_COMMAND_RUNS] = {"runs", "[show|rm|prune] [RUN...]", "list, show or remove past runs", 0,
+                          NULL},
+    [CLI_COMMAND_MARK] = {"mark", "NAME [-- COMMAND...]",
+                          "name a phase of the run that it is called from", 0, NULL},
+    [CLI_COMMAND_CONVERT] = {"convert", "IN OUT", "turn rows into another format or schema",
+                             TRK_ROWS_BOTH, NULL},
 };
 
-static const char *const reserved_commands[] = {"report", "runs", "mark", "convert", "catalog"};
+static const char *const reserved_commands[] = {"report", "catalog"};
 
 static const struct cli_choice rows_choices[] = {
     {"process", TRK_ROWS_PROCESS}, {"system", TRK_ROWS_SYSTEM}, {"both", TRK_ROWS_BOTH}, {NULL, 0}};
@@ -103,7 +109,8 @@ const struct cli_option cli_option_table[CLI_OPTION_COUNT] = {
 const char *const cli_group_titles[CLI_GROUP_COUNT] = {
     [CLI_GROUP_SAMPLING] = "Sampling", [CLI_GROUP_OUTPUT] = "Output",
     [CLI_GROUP_ADVICE] = "Advice",     [CLI_GROUP_SUPERVISION] = "Supervision",
-    [CLI_GROUP_OTHER] = "Other",       [CLI_GROUP_TESTING] = "Testing",
+    [CLI_GROUP_RUNS] = "Past runs",    [CLI_GROUP_OTHER] = "Other",
+    [CLI_GROUP_TESTING] = "Testing",
 };
 
 enum cli_command_id cli_command_find(const char *name)

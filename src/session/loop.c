@@ -37,7 +37,7 @@ static int64_t next_peek_ns(const struct trk_session *session)
 
 static bool awaits_peek(const struct trk_session *session)
 {
-    return session->job.has_root &&
+    return session->job.has_root && session->grid_ns == session->start_ns &&
            next_peek_ns(session) < session->start_ns + session->interval_ns;
 }
 
@@ -45,7 +45,7 @@ static bool awaits_peek(const struct trk_session *session)
 static int arm_timer(struct trk_session *session)
 {
     bool peek = awaits_peek(session);
-    int64_t first_row_ns = session->start_ns + session->interval_ns;
+    int64_t first_row_ns = session->grid_ns + (session->awaits_grid ? 0 : session->interval_ns);
     struct itimerspec when = {.it_value = to_timespec(peek ? next_peek_ns(session) : first_row_ns)};
     if (!peek)
         when.it_interval = to_timespec(session->interval_ns);
@@ -212,6 +212,10 @@ static int on_timer(struct trk_session *session, struct trk_event *event, struct
         return arm_timer(session);
     }
     session->missed_ticks += expirations - 1;
+    if (session->awaits_grid) {
+        trk__session_begin_grid(session);
+        return 0;
+    }
     *event = (struct trk_event){.kind = TRK_EVENT_ROW};
     int code = trk__session_tick(session, error);
     return code < 0 ? code : 1;

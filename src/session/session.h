@@ -36,6 +36,8 @@ struct trk_session {
     struct trk_recorder *recorder; /* NULL: no record is kept */
     int write_failure; /* the first; rows are not lost for statistics, later ones are tried again */
 
+    int64_t grid_ns;  /* rows fall on it + n x interval */
+    bool awaits_grid; /* the first reading of the grid, which makes no row, is still to come */
     int64_t start_ns, start_realtime_ns, last_tick_ns, end_ns;
     uint64_t missed_ticks;
     unsigned peeks; /* looks before the first row, at 2, 4, 8... ms */
@@ -63,6 +65,9 @@ void trk__session_sample(struct trk_session *session);
 
 /* A look at the job between samples: for the memory and the children of its first moments. */
 void trk__session_peek(struct trk_session *session);
+
+/* The reading at which an aligned grid begins: it makes no row. */
+void trk__session_begin_grid(struct trk_session *session);
 
 /* One tick: sample, derive, statistics, row. Returns the writer's failure. */
 int trk__session_tick(struct trk_session *session, struct trk_error *error);

@@ -522,6 +522,7 @@ static struct trk_cpu_figures cpu_figures(const struct trk_truth *truth, bool ha
     const struct trk_job *job = job_of(truth);
     return (struct trk_cpu_figures){
         .booked_ns = job->ledger.total[TRK_USAGE_CPU_NS],
+        .doubtful_ns = job->ledger.lost_cpu_ns,
         .is_reaped = job->root_reaped,
         .has_survivors = has_survivors,
         .may_lack = truth->ignores_sigchld || job->ledger.lost_children,
