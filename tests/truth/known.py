@@ -17,13 +17,17 @@ EXPECTED = {"user": {"wait4", "events", "hwm", "perf"},
 
 
 @functools.lru_cache(maxsize=None)
-def job():
-    """The program of all workloads, compiled when first asked for."""
-    target = helpers.shared_folder() / "known_truth"
+def program(name):
+    """The path of a program of this suite, compiled when first asked for."""
+    target = helpers.shared_folder() / name
     flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-pthread"]
-    subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", target, HERE / "workloads" / "known_truth.c"],
-                   check=True)
+    subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", target, HERE / "workloads" / f"{name}.c"], check=True)
     return str(target)
+
+
+def job():
+    """The program of all workloads."""
+    return program("known_truth")
 
 
 def rights(half, *command):
@@ -31,11 +35,17 @@ def rights(half, *command):
 
 
 @functools.lru_cache(maxsize=None)
-def available(half):
+def info(half, around=()):
+    """What `info` says: {name: (available, what it gives or why not)}."""
+    text = subprocess.run([*around, *rights(half, helpers.binary(), "info")], capture_output=True, text=True,
+                          check=True).stdout
+    lines = [line.split(maxsplit=2) for line in text.splitlines()[1:]]
+    return {name: (answer == "yes", words) for name, answer, words in lines}
+
+
+def available(half, around=()):
     """Names of the sources that `info` reports."""
-    text = subprocess.run(rights(half, helpers.binary(), "info"), capture_output=True, text=True, check=True).stdout
-    lines = [line.split() for line in text.splitlines()[1:]]
-    return {words[0] for words in lines if words[1] == "yes"}
+    return {name for name, (is_there, _) in info(half, around).items() if is_there}
 
 
 def need_source(half, *names):
@@ -44,15 +54,16 @@ def need_source(half, *names):
 
 
 class Run:
-    """One job under the tracker: `said` is what it knows, `totals` what the tracker says."""
+    """One job under the tracker: `said` is what it knows, `totals` what the tracker says. `around`: words before
+    the tracker's, which prepare the world that it runs in."""
 
-    def __init__(self, half, folder, *words, sources=None, interval=1, options=()):
+    def __init__(self, half, folder, *words, sources=None, interval=1, options=(), around=()):
         summary = folder / "summary.json"
         summary.unlink(missing_ok=True)
         chosen = ["--sources", ",".join(sources)] if sources else []
         self.done = subprocess.run(
-            rights(half, helpers.binary(), "-q", "--no-save", "--wait", "-i", str(interval), "-s", str(summary),
-                   *chosen, *options, "--", job(), *map(str, words)),
+            [*around, *rights(half, helpers.binary(), "-q", "--no-save", "--wait", "-i", str(interval), "-s",
+                              str(summary), *chosen, *options, "--", job(), *map(str, words))],
             capture_output=True, text=True, cwd=folder, timeout=helpers.PATIENCE)
         assert self.done.returncode == 0, self.done.stderr
         self.summary = json.loads(summary.read_text())

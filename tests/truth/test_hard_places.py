@@ -1,0 +1,86 @@
+"""Totals where the kernel tells little: what can't be seen is a lower bound and said to be one, never a wrong number."""
+
+import pytest
+
+import helpers
+from known import Run, available, info, program
+from test_cpu_truth import ALSO_SECONDS, JOBS, truth_of
+
+HIDDEN_PROC = ("unshare", "-m", "sh", "-ec", 'mount -t proc -o hidepid=2 proc /proc; exec "$@"', "sh")
+PID_NAMESPACE = ("unshare", "-p", "-f", "--mount-proc")
+
+
+@pytest.fixture
+def refused():
+    """Words that run a command where a seccomp filter refuses every source but wait4 and /proc."""
+    return (program("refuse"),)
+
+
+def check_cpu(half, folder, name, around):
+    """As good as without the obstacle where a counter is left; a lower bound without one."""
+    words, figures, tolerances = JOBS[name]
+    run = Run(half, folder, *words, around=around)
+    truth = truth_of(half, folder, name, run)
+    counters = {"perf", "cgroup"} & available(half, around)
+    if "teardown_seconds" in figures and not counters:
+        assert 0 < run.cpu["value"] <= truth * 1.02 + ALSO_SECONDS
+        assert run.cpu["coverage"] is None, run.cpu
+        return
+    tolerance = tolerances[half] if counters else 0.01
+    if half == "root" and "cgroup" not in counters:
+        tolerance = max(tolerance, tolerances["user"])
+    assert run.cpu["value"] == pytest.approx(truth, rel=tolerance, abs=ALSO_SECONDS), run.cpu
+    assert run.cpu["coverage"] is not None, run.cpu
+
+
+@pytest.mark.parametrize("name", ["reaped 3 ms", "ignored 3 ms", "storm 0.1 ms", "daemon", "two levels"],
+                         ids=lambda name: name.replace(" ", "-"))
+def test_cpu_where_all_is_refused(half, folder, refused, name):
+    assert not {"perf", "cgroup", "events", "taskstats"} & available(half, refused)
+    check_cpu(half, folder, name, refused)
+
+
+@pytest.mark.parametrize("name", ["reaped 3 ms", "ignored 3 ms"], ids=lambda name: name.replace(" ", "-"))
+def test_cpu_where_others_processes_are_hidden(folder, name):
+    helpers.need_namespace("-m")
+    check_cpu("user", folder, name, HIDDEN_PROC)
+
+
+@pytest.mark.parametrize("name", ["reaped 3 ms", "ignored 3 ms"], ids=lambda name: name.replace(" ", "-"))
+def test_cpu_in_a_pid_namespace(half, folder, name):
+    helpers.need_namespace(*PID_NAMESPACE[1:])
+    check_cpu(half, folder, name, PID_NAMESPACE)
+
+
+def test_every_refusal_is_explained(half, refused):
+    told = info(half, refused)
+    for name in ("perf", "cgroup", "events", "taskstats"):
+        is_there, why = told[name]
+        assert not is_there
+        assert len(why) > 20
+    assert told["wait4"][0] and told["hwm"][0]
+
+
+def test_a_pid_namespace_has_no_events(half):
+    helpers.need_namespace(*PID_NAMESPACE[1:])
+    for name in ("events", "taskstats"):
+        assert "namespace" in info(half, PID_NAMESPACE)[name][1]
+
+
+def test_memory_where_all_is_refused(half, folder, refused):
+    """The bracket holds, however wide it is."""
+    peak = Run(half, folder, "spike", 300, 240, 1, around=refused).peak
+    assert peak["low"] <= 304 << 20
+    assert peak["low"] <= peak["value"]
+    assert peak["high"] is None or peak["high"] >= max(peak["value"], (300 << 20) * 0.999)
+
+
+@pytest.mark.parametrize("reaping", ["reap", "ignore"])
+def test_bytes_where_all_is_refused(half, folder, refused, reaping):
+    run = Run(half, folder, "writers", 6, 4, reaping, around=refused)
+    written = run.totals["write_bytes"]
+    assert written["value"] <= run.said["written_bytes"] * 1.01
+    if reaping == "reap":
+        assert written["value"] == pytest.approx(run.said["written_bytes"], rel=0.01), written
+    else:
+        assert written["source"] == "sampled"
