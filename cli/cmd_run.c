@@ -36,12 +36,16 @@ static void keep_record(trk_session *session, const struct cli_options *options)
         cli_fail("this run is not kept (--no-save asks for that): %s", error.message);
 }
 
-static int supervise_and_tell(const struct cli_options *options, trk_session *session, pid_t pid,
+static int supervise_and_tell(const struct cli_options *options, trk_session *session,
+                              struct cli_held *job, bool output_is_new,
                               const struct cli_signals *signals)
 {
     struct cli_ending ending;
-    cli_supervise(session, pid, options, signals, &ending);
+    cli_supervise(session, job, options, signals, &ending);
     cli_live_clear();
+    int code = cli_spawn_failure(job);
+    if (code < 0)
+        return give_up(options, session, output_is_new, code);
     if (ending.measured) {
         if (!options->quiet)
             cli_summary_print(session, options, ending.rows_complete);
@@ -79,9 +83,10 @@ int cli_cmd_run(const struct cli_options *options)
     /* Processes that outlive their parents become our children: what they used is in their wait4
      * record. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    pid_t pid;
-    code = cli_spawn(options->command, &signals, &pid);
+    struct cli_held job = {.hold_fd = -1, .failure_fd = -1};
+    code = session_options.trace_exits ? cli_spawn_held(options->command, &signals, &job)
+                                       : cli_spawn(options->command, &signals, &job.pid);
     if (code < 0)
         return give_up(options, session, output_is_new, code);
-    return supervise_and_tell(options, session, pid, &signals);
+    return supervise_and_tell(options, session, &job, output_is_new, &signals);
 }

@@ -54,6 +54,68 @@ int cli_spawn(char *const command[], const struct cli_signals *signals, pid_t *r
     return 0;
 }
 
+static _Noreturn void wait_and_become_job(char *const command[], const struct cli_signals *signals,
+                                          int hold_fd, int failure_fd)
+{
+    char never;
+    cli_signals_restore_in_child(signals);
+    while (read(hold_fd, &never, 1) < 0 && errno == EINTR)
+        continue;
+    execvp(command[0], command);
+    int code = -errno;
+    while (write(failure_fd, &code, sizeof code) < 0 && errno == EINTR)
+        continue;
+    _exit(CLI_EXIT_NOT_FOUND);
+}
+
+/* fork here: the parent of a vfork could not take hold of a child that has not called exec. */
+int cli_spawn_held(char *const command[], const struct cli_signals *signals,
+                   struct cli_held *ret_held)
+{
+    int hold[2], failure[2];
+    if (pipe2(hold, O_CLOEXEC) < 0)
+        return -errno;
+    if (pipe2(failure, O_CLOEXEC | O_NONBLOCK) < 0) {
+        int code = -errno;
+        close(hold[0]);
+        close(hold[1]);
+        return code;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(hold[1]);
+        wait_and_become_job(command, signals, hold[0], failure[1]);
+    }
+    int code = pid < 0 ? -errno : 0;
+    close(hold[0]);
+    close(failure[1]);
+    *ret_held = (struct cli_held){.pid = pid, .hold_fd = hold[1], .failure_fd = failure[0]};
+    if (code < 0) {
+        cli_spawn_release(ret_held);
+        close(failure[0]);
+    }
+    return code;
+}
+
+void cli_spawn_release(struct cli_held *held)
+{
+    if (held->hold_fd >= 0)
+        close(held->hold_fd);
+    held->hold_fd = -1;
+}
+
+int cli_spawn_failure(struct cli_held *held)
+{
+    int code = 0;
+    if (held->failure_fd < 0)
+        return 0;
+    if (read(held->failure_fd, &code, sizeof code) != sizeof code)
+        code = 0;
+    close(held->failure_fd);
+    held->failure_fd = -1;
+    return code;
+}
+
 /* The first file called `name` along PATH, be it executable or not. */
 static bool find_in_path(const char *name, char ret_path[PATH_MAX])
 {

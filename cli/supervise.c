@@ -38,6 +38,7 @@ struct supervisor {
 
     int stop_signal; /* the last one that we got; 0: none since the last stop */
     int64_t stop_signal_ns;
+    bool is_told_stopped; /* the session's last word on the job's state */
 
     enum limit_step next_step; /* what the timer's next signal means */
     int64_t next_step_ns;
@@ -96,18 +97,25 @@ static void pass_on(struct supervisor *supervisor, int signal, bool from_termina
 
 /* Asked of the kernel each time: somebody else may have stopped the job, or continued it, since
  * the last event. */
-static bool is_stopped(pid_t pid)
+static char state_of(pid_t pid)
 {
     char path[32];
     char text[512];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
+        return 0;
     ssize_t len = read(fd, text, sizeof text);
     close(fd);
     const char *name_end = len > 0 ? memrchr(text, ')', (size_t)len) : NULL;
-    return name_end && name_end + 2 < text + len && name_end[2] == 'T';
+    return name_end && name_end + 2 < text + len ? name_end[2] : 0;
+}
+
+/* A traced job is also held for moments that are no stop, in the same state: then the session says which it is. */
+static bool is_stopped(const struct supervisor *supervisor)
+{
+    char state = state_of(supervisor->pid);
+    return state == 'T' || (state == 't' && supervisor->is_told_stopped);
 }
 
 /* We stop when the job has, never before it: it may catch the signal, take its time, or ignore it.
@@ -118,7 +126,7 @@ static void stop_with_job(struct supervisor *supervisor)
     int signal = supervisor->stop_signal;
     if (!signal || now_ns() - supervisor->stop_signal_ns > STOP_BELONGS_NS)
         return;
-    if (!is_stopped(supervisor->pid))
+    if (!is_stopped(supervisor))
         return;
     supervisor->stop_signal = 0;
     cli_live_clear();
@@ -131,6 +139,13 @@ static void on_stop_signal(struct supervisor *supervisor, int signal, bool from_
     supervisor->stop_signal_ns = now_ns();
     pass_on(supervisor, signal, from_terminal);
     stop_with_job(supervisor);
+}
+
+static void on_job_control(struct supervisor *supervisor, bool is_stop)
+{
+    supervisor->is_told_stopped = is_stop;
+    if (is_stop)
+        stop_with_job(supervisor);
 }
 
 static void on_continue(struct supervisor *supervisor)
@@ -212,8 +227,8 @@ static void on_event(struct supervisor *supervisor, const struct trk_event *even
 {
     if (event->kind == TRK_EVENT_SIGNAL)
         on_signal(supervisor, event->signal, event->from_terminal);
-    else if (event->kind == TRK_EVENT_STOPPED)
-        stop_with_job(supervisor);
+    else if (event->kind == TRK_EVENT_STOPPED || event->kind == TRK_EVENT_CONTINUED)
+        on_job_control(supervisor, event->kind == TRK_EVENT_STOPPED);
     else if (event->kind == TRK_EVENT_ROW && supervisor->options->live)
         cli_live_update(supervisor->session);
 }
@@ -284,13 +299,14 @@ static void follow_unmeasured(struct supervisor *supervisor, const sigset_t *sig
     }
 }
 
-void cli_supervise(trk_session *session, pid_t pid, const struct cli_options *options,
+void cli_supervise(trk_session *session, struct cli_held *job, const struct cli_options *options,
                    const struct cli_signals *signals, struct cli_ending *ret_ending)
 {
-    struct supervisor supervisor = {.session = session, .pid = pid, .options = options};
+    struct supervisor supervisor = {.session = session, .pid = job->pid, .options = options};
     struct cli_ending ending = {.exit_code = -1};
     struct trk_error error = {0};
-    bool started = trk_session_start(session, pid, &error) == 0;
+    bool started = trk_session_start(session, job->pid, &error) == 0;
+    cli_spawn_release(job);
     if (!started)
         cli_fail("the job runs but is not measured: %s", error.message);
     limit_start(&supervisor);

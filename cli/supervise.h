@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "signal_events.h"
+#include "spawn.h"
 
 /* The signals of a wrapper, for cli_signals_take. */
 extern const int cli_supervise_signals[];
@@ -21,7 +22,7 @@ struct cli_ending {
 /* Measures and supervises the job, a child of this process, until it has ended. Nothing that
  * goes wrong with measuring ends or changes the job: it is told on standard error and the job
  * goes on. */
-void cli_supervise(trk_session *session, pid_t pid, const struct cli_options *options,
+void cli_supervise(trk_session *session, struct cli_held *job, const struct cli_options *options,
                    const struct cli_signals *signals, struct cli_ending *ret_ending);
 
 /* The exit status that tells our parent how the job ended. Dies of the job's signal where that is

@@ -79,6 +79,9 @@ struct trk_options {
     const char *job_name; /* for the record; NULL: none */
     const char *gpus;     /* which GPUs count: indices, uuids or PCI addresses with
                                     commas between; NULL: all */
+    bool
+        trace_exits; /* trace the job to be told of every end (ptrace). The root must not have called
+                             exec when the session is started, and wait for that. */
 };
 
 /* Sets every field to its default; never fails. */
@@ -99,10 +102,11 @@ TRK_API void trk_session_free(trk_session *session);
 TRK_API int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *error);
 
 enum trk_event_kind {
-    TRK_EVENT_ROW = 1, /* a tick has passed and its row is on disk */
-    TRK_EVENT_SIGNAL,  /* signal_fd delivered a signal other than SIGCHLD */
-    TRK_EVENT_STOPPED, /* the root process was stopped; signal says by which signal */
-    TRK_EVENT_END      /* the job has ended; the closing row is on disk */
+    TRK_EVENT_ROW = 1,  /* a tick has passed and its row is on disk */
+    TRK_EVENT_SIGNAL,   /* signal_fd delivered a signal other than SIGCHLD */
+    TRK_EVENT_STOPPED,  /* the root process was stopped; signal says by which signal */
+    TRK_EVENT_END,      /* the job has ended; the closing row is on disk */
+    TRK_EVENT_CONTINUED /* a root process that was stopped goes on; told with trace_exits alone */
 };
 
 struct trk_event {

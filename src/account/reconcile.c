@@ -59,7 +59,10 @@ struct trk_cpu_verdict trk__cpu_reconcile(const struct trk_cpu_figures *figures)
 {
     bool has_counter = figures->has_cgroup || figures->has_perf;
     struct trk_cpu_verdict verdict = {.cpu_ns = booked_once(figures)};
-    if (cgroup_has_more(figures)) {
+    if (figures->has_trace) {
+        verdict.cpu_ns = figures->trace_ns;
+        verdict.source = figures->has_survivors ? "ptrace+sampled" : "ptrace";
+    } else if (cgroup_has_more(figures)) {
         verdict.cpu_ns = figures->cgroup_ns;
         verdict.source = "cgroup";
         verdict.by_cgroup = true;

@@ -1,6 +1,6 @@
 /* One CPU total out of what several sources say. Pure.
  *
- * The books lack processes that nobody waited for; where they lack nobody they are exact. The cgroup counts by the
+ * Exit stops tell all, where the job is traced. The books lack processes that nobody waited for; where they lack nobody they are exact. The cgroup counts by the
  * same clock and lacks only who left it. The inherited counter lacks the teardown of each process, and goes by
  * another clock, which runs on while the machine serves interrupts or the hypervisor takes the CPU away: it
  * speaks where the books are known to lack somebody, or are so far below that they must. */
@@ -15,9 +15,10 @@ struct trk_cpu_figures {
     uint64_t doubtful_ns; /* of it: may have been booked twice */
     bool is_reaped;       /* the root's wait4 record is in the books ... */
     bool has_survivors;   /* ... and looks at those who live on */
-    bool may_lack; /* somebody ignores SIGCHLD, or vanished and nobody seemed to take it over */
+    bool may_lack;  /* somebody ignores SIGCHLD, or vanished and nobody seemed to take it over */
+    bool has_trace; /* every end was told with its exact usage: nothing is missing */
     bool has_cgroup, has_perf;
-    uint64_t cgroup_ns, perf_ns;
+    uint64_t trace_ns, cgroup_ns, perf_ns;
     /* Of the whole machine over the same time: CPU time by the books' clock, and what only the other one counts
      * (taken by the hypervisor, spent in interrupts). Both 0: not known. */
     uint64_t machine_ns, machine_other_ns;

@@ -10,6 +10,7 @@ const struct trk_source_ops *const trk__sources[TRK_TRUTH_COUNT] = {
     [TRK_TRUTH_CGROUP] = &trk__source_cgroup_ops,
     [TRK_TRUTH_PERF] = &trk__source_perf_ops,
     [TRK_TRUTH_HWM] = &trk__source_hwm_ops,
+    [TRK_TRUTH_PTRACE] = &trk__source_ptrace_ops,
 };
 
 int trk__source_probe(const struct trk_source_ops *ops, const struct trk_source_setup *setup,

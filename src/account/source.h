@@ -18,6 +18,7 @@ enum trk_source_id {
     TRK_TRUTH_CGROUP,
     TRK_TRUTH_PERF,
     TRK_TRUTH_HWM,
+    TRK_TRUTH_PTRACE, /* asked for, never taken by itself: the job is slowed down */
     TRK_TRUTH_COUNT
 };
 
@@ -76,6 +77,7 @@ extern const struct trk_source_ops trk__source_taskstats_ops;
 extern const struct trk_source_ops trk__source_cgroup_ops;
 extern const struct trk_source_ops trk__source_perf_ops;
 extern const struct trk_source_ops trk__source_hwm_ops;
+extern const struct trk_source_ops trk__source_ptrace_ops;
 
 extern const struct trk_source_ops *const trk__sources[TRK_TRUTH_COUNT];
 

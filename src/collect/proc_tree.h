@@ -18,6 +18,7 @@ struct trk_proc {
     bool io_known;               /* the last look read its I/O */
     bool io_denied;
     bool switches_known;
+    bool end_is_traced; /* has ended, and its usage is in the tracer's sum */
     struct trk_proc_stat stat;
     struct trk_proc_statm statm;
     struct trk_account account;

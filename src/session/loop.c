@@ -151,15 +151,31 @@ static bool is_over(const struct trk_session *session)
 static int take_stops(struct trk_session *session, struct trk_event *event)
 {
     int told = 0;
-    for (;;) {
+    for (unsigned taken = 0; !trk__trace_is_enough(&session->trace, taken); taken++) {
         siginfo_t info = {0};
         if (waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WNOHANG) < 0 || !info.si_pid)
             return told;
+        if (info.si_code == CLD_TRAPPED)
+            trk__trace_stop(session, info.si_pid, info.si_status);
         if (info.si_pid != session->job.tree.root_pid || info.si_code != CLD_STOPPED)
             continue;
         *event = (struct trk_event){.kind = TRK_EVENT_STOPPED, .signal = info.si_status};
         told = 1;
     }
+    return told;
+}
+
+/* A traced root's stops come in whatever kind of wait. */
+static int take_news(struct trk_trace *trace, struct trk_event *event)
+{
+    if (trace->news == TRK_TRACE_NOTHING)
+        return 0;
+    *event = (struct trk_event){
+        .kind = trace->news == TRK_TRACE_STOPPED ? TRK_EVENT_STOPPED : TRK_EVENT_CONTINUED,
+        .signal = trace->news_signal,
+    };
+    trace->news = TRK_TRACE_NOTHING;
+    return 1;
 }
 
 static void take_ended(struct trk_session *session)
@@ -179,9 +195,12 @@ static void take_ended(struct trk_session *session)
 
 static int on_child(struct trk_session *session, struct trk_event *event, struct trk_error *error)
 {
+    session->trace.has_more = false;
     int told = session->options.reap_children ? take_stops(session, event) : 0;
     take_ended(session);
-    return is_over(session) ? end_session(session, event, error) : told;
+    if (is_over(session))
+        return end_session(session, event, error);
+    return told ? told : take_news(&session->trace, event);
 }
 
 /* A large tree, whose look takes a good part of the time until the next one, skips some. */
@@ -276,12 +295,14 @@ int trk_session_next(trk_session *session, struct trk_event *ret_event, struct t
     }
     for (;;) {
         struct epoll_event ready;
-        int count = epoll_wait(session->epoll_fd, &ready, 1, -1);
+        bool has_more = session->trace.has_more;
+        int count = epoll_wait(session->epoll_fd, &ready, 1, has_more ? 0 : -1);
         if (count < 0 && errno != EINTR)
             return trk__error_set(error, -errno, "cannot wait for events: %s", strerror(errno));
-        if (count <= 0)
+        if (count <= 0 && !has_more)
             continue;
-        int code = handle(session, ready.data.u32, ret_event, error);
+        int code = count > 0 ? handle(session, ready.data.u32, ret_event, error)
+                             : on_child(session, ret_event, error);
         if (code)
             return code < 0 ? code : 0;
     }

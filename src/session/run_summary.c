@@ -36,6 +36,10 @@ static void summarise_cpu(const struct trk_session *session, struct trk_summary 
     double cpu = (double)verdict.cpu_ns * 1e-9;
     double user = (double)ledger->total[TRK_USAGE_USER_NS];
     double system = (double)ledger->total[TRK_USAGE_SYSTEM_NS];
+    if (session->trace.is_whole && session->trace.ended.user_ns + session->trace.ended.system_ns) {
+        user = (double)session->trace.ended.user_ns;
+        system = (double)session->trace.ended.system_ns;
+    }
     if (verdict.by_cgroup && session->truth.cgroup.user_ns + session->truth.cgroup.system_ns) {
         user = (double)session->truth.cgroup.user_ns;
         system = (double)session->truth.cgroup.system_ns;
@@ -56,6 +60,8 @@ static uint64_t largest_of_ended(const struct trk_session *session)
     const struct trk_truth *truth = &session->truth;
     bool told_by_wait = job->root_reaped && !job->ledger.lost_children && !truth->ignores_sigchld;
     uint64_t largest = told_by_wait ? job->ledger.largest_rss_bytes : 0;
+    if (session->trace.is_whole && session->trace.largest_bytes > largest)
+        largest = session->trace.largest_bytes;
     if (truth->taskstats_whole && truth->record_largest_bytes > largest)
         largest = truth->record_largest_bytes;
     return largest;
@@ -77,7 +83,9 @@ static void summarise_peak(const struct trk_session *session, struct trk_summary
     double sampled = job->memory_seen_ns ? (double)job->sampled_peak_bytes : NAN;
     double single = job->single_peak_bytes ? (double)job->single_peak_bytes : NAN;
     double value = peak->value_bytes ? (double)peak->value_bytes : sampled;
-    const char *source = names[peak->value_by];
+    bool is_traced = session->trace.is_on && !session->truth.record_largest_bytes;
+    const char *source =
+        peak->value_by == TRK_PEAK_BY_RECORD && is_traced ? "ptrace" : names[peak->value_by];
     if (isnan(value) || single > value) {
         value = single;
         source = "wait4";
@@ -127,6 +135,11 @@ static void summarise_bytes(const struct trk_session *session, struct trk_summar
     const char *source = complete ? "wait4" : "sampled";
     bool valid = job->has_root && (job->io_known || job->root_reaped);
     const uint64_t *used = job->ledger.total;
+    if (session->trace.is_whole && session->trace.bytes_whole && !summary->left_running) {
+        summary->read_bytes = total(valid, (double)session->trace.ended.read_bytes, "ptrace");
+        summary->write_bytes = total(valid, (double)session->trace.ended.write_bytes, "ptrace");
+        return;
+    }
     summary->read_bytes =
         larger_of(valid, used[TRK_USAGE_READ_BYTES], source, truth->exit_read_bytes);
     summary->write_bytes =
@@ -173,6 +186,8 @@ static struct trk_total count_processes(const struct trk_session *session)
     uint64_t seen = job->tree.ever + job->unseen_reaped;
     uint64_t told = session->truth.book.ever;
     bool valid = job->has_root && job->visible;
+    if (session->trace.is_whole)
+        return total(valid, (double)session->trace.born, "ptrace");
     if (session->truth.events_from_start)
         return total(valid, (double)(told > seen ? told : seen), "events");
     if (session->truth.events_dropped && told > seen)

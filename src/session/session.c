@@ -115,6 +115,7 @@ void trk_session_free(trk_session *session)
     for (unsigned i = 0; i < session->collector_count; i++)
         session->collector[i].ops->close(session->collector[i].self);
     trk__truth_done(&session->truth);
+    trk__trace_done(&session->trace);
     trk__gpu_close(session->gpu);
     free(session->gpus);
     trk__job_done(&session->job);
@@ -216,6 +217,9 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     if (!session->root_is_zombie)
         code = trk__loop_open(session, error);
     session->started = code == 0;
+    /* Last: who is traced stops again and again, and needs the loop to go on. */
+    if (session->started && !too_late)
+        trk__trace_start(session);
     return code;
 }
 

@@ -9,6 +9,7 @@
 #include "session/job.h"
 #include "session/record.h"
 #include "session/run_stats.h"
+#include "session/trace.h"
 #include "session/truth.h"
 #include "snapshot/recorder.h"
 #include "write/writer.h"
@@ -21,6 +22,7 @@ struct trk_session {
     struct trk_context context;
     struct trk_job job;
     struct trk_truth truth;
+    struct trk_trace trace;
     struct {
         const struct trk_collector_ops *ops;
         void *self;

@@ -61,23 +61,32 @@ void trk__session_peek(struct trk_session *session)
 
 /* A child of ours that has ended, left to be looked at; 0: none. The signal that told of it does not come
  * again, so an interrupted question is asked again. */
-static pid_t next_zombie(void)
+static pid_t next_zombie(struct trk_session *session)
 {
-    siginfo_t info = {0};
-    int result;
-    do
-        result = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
-    while (result < 0 && errno == EINTR);
-    return result < 0 ? 0 : info.si_pid;
+    for (unsigned taken = 0; !trk__trace_is_enough(&session->trace, taken); taken++) {
+        siginfo_t info = {0};
+        int result = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
+        if (result == 0 && info.si_code == CLD_TRAPPED) /* told here too, though nobody asked */
+            trk__trace_take_stop(session, info.si_pid);
+        else if (result == 0 || errno != EINTR)
+            return result < 0 ? 0 : info.si_pid;
+    }
+    return 0;
 }
 
 void trk__session_take_zombies(struct trk_session *session)
 {
-    for (pid_t pid; (pid = next_zombie()) > 0;) {
+    for (unsigned taken = 0; !trk__trace_is_enough(&session->trace, taken); taken++) {
+        pid_t pid = next_zombie(session);
+        if (pid <= 0)
+            return;
+        bool is_done = trk__trace_end(session, pid);
         if (pid == session->job.tree.root_pid) {
             session->root_is_zombie = true;
             return;
         }
+        if (is_done)
+            continue;
         if (trk__helper_is_ours(pid))
             waitpid(pid, NULL, 0);
         else

@@ -45,7 +45,7 @@ static int parse_sources(const char *sources, unsigned *ret_wanted, struct trk_e
         size_t len = strcspn(at, ",");
         bool found = len == strlen("wait4") && strncmp(at, "wait4", len) == 0;
         for (unsigned i = 0; i < TRK_TRUTH_COUNT && !found; i++) {
-            found = strlen(trk__sources[i]->name) == len &&
+            found = i != TRK_TRUTH_PTRACE && strlen(trk__sources[i]->name) == len &&
                     strncmp(at, trk__sources[i]->name, len) == 0;
             wanted |= found ? 1u << i : 0;
         }
@@ -279,6 +279,11 @@ static void apply_records(struct trk_truth *truth)
     for (size_t i = 0; i < truth->pending_count; i++)
         apply_record(truth, &truth->pending[i]);
     truth->pending_count = 0;
+}
+
+void trk__truth_take_mark(struct trk_truth *truth, pid_t pid, uint64_t mark_bytes)
+{
+    trk__peak_ended(&truth->peak, mark_bytes, shared_of(truth, pid));
 }
 
 /* ---- taking what was told ---- */
@@ -528,6 +533,8 @@ static struct trk_cpu_figures cpu_figures(const struct trk_truth *truth, bool ha
         .may_lack = truth->ignores_sigchld || job->ledger.lost_children,
         .has_cgroup = truth->has_cgroup,
         .cgroup_ns = (uint64_t)((int64_t)truth->cgroup.cpu_ns + truth->cgroup_before_ns),
+        .has_trace = truth->session->trace.is_whole,
+        .trace_ns = trk__trace_cpu_ns(truth->session),
         .has_perf = truth->has_perf,
         .perf_ns = truth->perf.cpu_ns,
         .machine_ns = truth->machine_ns - truth->machine_first_ns,

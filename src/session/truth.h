@@ -85,6 +85,9 @@ void trk__truth_moment(struct trk_truth *truth);
 /* Takes what the sources have to tell; returns how many births and deaths on the machine that was. */
 unsigned trk__truth_drain(struct trk_truth *truth);
 
+/* `pid` is about to end, with this mark. */
+void trk__truth_take_mark(struct trk_truth *truth, pid_t pid, uint64_t mark_bytes);
+
 /* The last word of every source; they are closed. */
 void trk__truth_finish(struct trk_truth *truth);
 

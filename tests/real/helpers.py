@@ -235,8 +235,9 @@ def stat_fields(pid):
 
 
 def state_of(pid):
+    """As a letter; a traced process that is stopped shows "t" and counts as stopped."""
     fields = stat_fields(pid)
-    return fields[0] if fields else None
+    return fields[0].replace("t", "T") if fields else None
 
 
 def is_running(pid):

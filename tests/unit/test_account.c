@@ -249,6 +249,23 @@ static void what_was_booked_twice_is_shown_by_a_counter(void)
     CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 320 * MS);
 }
 
+static void exit_stops_have_the_last_word(void)
+{
+    struct trk_cpu_figures figures = {.booked_ns = 100 * MS,
+                                      .is_reaped = true,
+                                      .may_lack = true,
+                                      .has_perf = true,
+                                      .perf_ns = 980 * MS,
+                                      .has_trace = true,
+                                      .trace_ns = 1000 * MS};
+    struct trk_cpu_verdict verdict = trk__cpu_reconcile(&figures);
+    CHECK_U64(verdict.cpu_ns, 1000 * MS);
+    CHECK_TEXT(verdict.source, "ptrace");
+    CHECK(!verdict.is_lower_bound);
+    figures.has_survivors = true;
+    CHECK_TEXT(trk__cpu_reconcile(&figures).source, "ptrace+sampled");
+}
+
 static void without_a_counter_it_is_a_lower_bound(void)
 {
     struct trk_cpu_figures figures = {.booked_ns = 100 * MS, .is_reaped = true, .may_lack = true};
@@ -273,6 +290,7 @@ int main(void)
     RUN(what_nobody_waited_for_is_found_by_counters);
     RUN(a_counter_by_another_clock_is_not_believed_for_little);
     RUN(what_was_booked_twice_is_shown_by_a_counter);
+    RUN(exit_stops_have_the_last_word);
     RUN(without_a_counter_it_is_a_lower_bound);
     return check_done("account");
 }

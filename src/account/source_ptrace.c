@@ -1,0 +1,62 @@
+/* Exit stops: every process of the job is traced, and so waited for by us before its parent gets to see its end.
+ *
+ * This only finds out whether tracing is allowed; the stops come through the session's own waiting (session/trace.c).
+ * It is tried on a child of our own, as the job will be: a filter or a security module may refuse it even there. */
+#include "account/source.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int try_seize(pid_t pid)
+{
+    return ptrace(PTRACE_SEIZE, pid, NULL, (void *)PTRACE_O_TRACEEXIT) < 0 ? -errno : 0;
+}
+
+static void end_child(pid_t pid)
+{
+    int status;
+    kill(pid, SIGKILL);
+    /* Also killed it stops on its way out; a kernel that skips the stop tells the end at once. */
+    while (waitpid(pid, &status, __WALL) == pid ? WIFSTOPPED(status) : errno == EINTR)
+        ptrace(PTRACE_CONT, pid, NULL, NULL);
+}
+
+static int ptrace_open(const struct trk_source_setup *setup, void **ret_self,
+                       char why[TRK_WHY_SIZE])
+{
+    if (setup->running_pid)
+        return trk__source_refuse(why, -ENOTSUP, "only a job that the tracker starts is traced");
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (;;)
+            pause();
+    }
+    if (pid < 0)
+        return trk__source_refuse(why, -errno, "no process to try it on: %s", strerror(errno));
+    int code = try_seize(pid);
+    end_child(pid);
+    if (code == -EPERM || code == -EACCES)
+        return trk__source_refuse(why, code,
+                                  "tracing is refused (a container's seccomp filter, or "
+                                  "kernel.yama.ptrace_scope above 1)");
+    if (code < 0)
+        return trk__source_refuse(why, code, "tracing: %s", strerror(-code));
+    *ret_self = NULL;
+    return 0;
+}
+
+static void ptrace_close(void *self)
+{
+    (void)self; /* the kernel lets go of the traced when we end */
+}
+
+const struct trk_source_ops trk__source_ptrace_ops = {
+    .name = "ptrace",
+    .gives = "all totals exactly, whoever waits, with --trace-exits; each birth and end costs time",
+    .open = ptrace_open,
+    .close = ptrace_close,
+};
