@@ -21,10 +21,20 @@
 #include <string.h>
 
 static const unsigned run_counts[] = {1, 3, 10};
-enum { RUN_COUNTS = 3, MULTIPLIERS = 120 };
+enum { RUN_COUNTS = 3, MULTIPLIERS = 120, CLASSIC = TRK_LEVEL_COUNT, RULES };
 
-/* The memory to ask for in bytes, times `factor`; ret_risk is what the rule itself says, NaN: nothing. */
-typedef double rule_fn(const struct sizing_case *drawn, double factor, double *ret_risk);
+static const char *const level_names[TRK_LEVEL_COUNT] = {"lean", "balanced", "safe"};
+
+/* A job, what each rule asks for, and what it says of the risk. */
+struct trial {
+    double next_bytes;
+    double request_bytes[RULES];
+    double risk[TRK_LEVEL_COUNT];
+};
+
+struct trials {
+    struct trial at[SIZING_FAMILY_COUNT][RUN_COUNTS][SIZING_SEEDS];
+};
 
 struct score {
     double killed; /* share of the runs */
@@ -37,17 +47,23 @@ struct scores {
     struct score all;
 };
 
-static double classic(const struct sizing_case *drawn, double factor, double *ret_risk)
+/* A request is that of `rule`, moved by `part` of the way to that of `other`, times `factor`. */
+struct choice {
+    int rule;
+    int other;
+    double part;
+    double factor;
+};
+
+static double classic(const struct sizing_case *drawn)
 {
     struct trk_classic_stats stats = {0};
     for (unsigned i = 0; i < drawn->runs; i++)
         stats.memory_max_kib = fmax(stats.memory_max_kib, drawn->peak_bytes[i] / TRK_KIB);
-    *ret_risk = NAN;
-    return trk__classic_need(&stats).memory_mib * TRK_MIB * factor;
+    return trk__classic_need(&stats).memory_mib * TRK_MIB;
 }
 
-static double advised(const struct sizing_case *drawn, enum trk_level level, double factor,
-                      double *ret_risk)
+static void advise(const struct sizing_case *drawn, struct trial *trial)
 {
     struct trk_run_facts runs[SIZING_RUNS_MAX];
     for (unsigned i = 0; i < drawn->runs; i++)
@@ -60,43 +76,38 @@ static double advised(const struct sizing_case *drawn, enum trk_level level, dou
         };
     struct trk_advice_level levels[TRK_LEVEL_COUNT];
     trk__advise_memory(runs, drawn->runs, levels);
-    *ret_risk = levels[level].memory_risk;
-    return levels[level].memory_bytes * factor;
+    for (int i = 0; i < TRK_LEVEL_COUNT; i++) {
+        trial->request_bytes[i] = levels[i].memory_bytes;
+        trial->risk[i] = levels[i].memory_risk;
+    }
 }
 
-static double lean(const struct sizing_case *drawn, double factor, double *ret_risk)
+static void draw_trials(uint64_t first_seed, struct trials *trials)
 {
-    return advised(drawn, TRK_LEVEL_LEAN, factor, ret_risk);
+    for (int family = 0; family < SIZING_FAMILY_COUNT; family++)
+        for (int k = 0; k < RUN_COUNTS; k++)
+            for (unsigned i = 0; i < SIZING_SEEDS; i++) {
+                struct sizing_case drawn;
+                struct trial *trial = &trials->at[family][k][i];
+                sizing_case_draw((enum sizing_family)family, first_seed + i, run_counts[k], &drawn);
+                trial->next_bytes = drawn.next_bytes;
+                trial->request_bytes[CLASSIC] = classic(&drawn);
+                advise(&drawn, trial);
+            }
 }
 
-static double balanced(const struct sizing_case *drawn, double factor, double *ret_risk)
-{
-    return advised(drawn, TRK_LEVEL_BALANCED, factor, ret_risk);
-}
-
-static double safe(const struct sizing_case *drawn, double factor, double *ret_risk)
-{
-    return advised(drawn, TRK_LEVEL_SAFE, factor, ret_risk);
-}
-
-static const struct {
-    const char *name;
-    rule_fn *rule;
-} levels[TRK_LEVEL_COUNT] = {{"lean", lean}, {"balanced", balanced}, {"safe", safe}};
-
-static struct score score_family(rule_fn *rule, double factor, enum sizing_family family,
-                                 unsigned runs, uint64_t first_seed)
+static struct score score_part(const struct trial trials[SIZING_SEEDS], struct choice choice)
 {
     struct score score = {0};
     for (unsigned i = 0; i < SIZING_SEEDS; i++) {
-        struct sizing_case drawn;
-        sizing_case_draw(family, first_seed + i, runs, &drawn);
-        double risk;
-        double request = rule(&drawn, factor, &risk);
-        bool killed = request < drawn.next_bytes;
+        const double *asked = trials[i].request_bytes;
+        double need = trials[i].next_bytes;
+        double request = choice.factor * (asked[choice.rule] +
+                                          choice.part * (asked[choice.other] - asked[choice.rule]));
+        bool killed = request < need;
         score.killed += killed;
-        score.waste += (killed ? request : request - drawn.next_bytes) / drawn.next_bytes;
-        score.risk += risk;
+        score.waste += (killed ? request : request - need) / need;
+        score.risk += choice.rule < TRK_LEVEL_COUNT ? trials[i].risk[choice.rule] : NAN;
     }
     score.killed /= SIZING_SEEDS;
     score.waste /= SIZING_SEEDS;
@@ -111,17 +122,21 @@ static void add(struct score *sum, const struct score *part, double share)
     sum->risk += part->risk * share;
 }
 
-static struct scores score_all(rule_fn *rule, double factor, uint64_t first_seed)
+static struct scores score_choice(const struct trials *trials, struct choice choice)
 {
     struct scores scores = {0};
     for (int family = 0; family < SIZING_FAMILY_COUNT; family++)
         for (int k = 0; k < RUN_COUNTS; k++) {
             struct score *part = &scores.part[family][k];
-            *part =
-                score_family(rule, factor, (enum sizing_family)family, run_counts[k], first_seed);
+            *part = score_part(trials->at[family][k], choice);
             add(&scores.all, part, 1.0 / (SIZING_FAMILY_COUNT * RUN_COUNTS));
         }
     return scores;
+}
+
+static struct scores score_rule(const struct trials *trials, int rule)
+{
+    return score_choice(trials, (struct choice){rule, rule, 0, 1});
 }
 
 /* Waste and rate of kills of classic by multiplier, 0.5 to 6.45. */
@@ -134,10 +149,12 @@ static double multiplier(int index)
     return 0.5 + 0.05 * index;
 }
 
-static void draw_frontier(uint64_t first_seed, struct frontier *frontier)
+static void draw_frontier(const struct trials *trials, struct frontier *frontier)
 {
-    for (int i = 0; i < MULTIPLIERS; i++)
-        frontier->at[i] = score_all(classic, multiplier(i), first_seed).all;
+    for (int i = 0; i < MULTIPLIERS; i++) {
+        struct choice choice = {CLASSIC, CLASSIC, 0, multiplier(i)};
+        frontier->at[i] = score_choice(trials, choice).all;
+    }
 }
 
 /* What classic wastes, and with which multiplier, where it has that rate of kills. */
@@ -155,26 +172,22 @@ static double waste_at(const struct frontier *frontier, double killed, double *r
     return NAN;
 }
 
-/* Between the two levels: the one number that moves our own rule along its rates. */
-static double lean_to_balanced(const struct sizing_case *drawn, double part, double *ret_risk)
-{
-    double low = advised(drawn, TRK_LEVEL_LEAN, 1, ret_risk);
-    return low + part * (advised(drawn, TRK_LEVEL_BALANCED, 1, ret_risk) - low);
-}
-
-/* The point between lean and balanced that has a rate of kills, that of classic. */
-static struct score ours_at(double killed, uint64_t first_seed, double *ret_part)
+/* The point between lean and balanced that has a rate of kills, that of classic: the one number that moves our
+ * own rule along its rates. */
+static struct score ours_at(const struct trials *trials, double killed, double *ret_part)
 {
     double low = 0, high = 1;
     for (int i = 0; i < 12; i++) {
         double middle = (low + high) / 2;
-        if (score_all(lean_to_balanced, middle, first_seed).all.killed > killed)
+        struct choice choice = {TRK_LEVEL_LEAN, TRK_LEVEL_BALANCED, middle, 1};
+        if (score_choice(trials, choice).all.killed > killed)
             low = middle;
         else
             high = middle;
     }
     *ret_part = high;
-    return score_all(lean_to_balanced, high, first_seed).all;
+    struct choice choice = {TRK_LEVEL_LEAN, TRK_LEVEL_BALANCED, high, 1};
+    return score_choice(trials, choice).all;
 }
 
 static void print_families(const struct scores *classic_scores, const struct scores *ours)
@@ -210,44 +223,44 @@ static bool check_families(const struct scores *classic_scores, const struct sco
     return kept;
 }
 
-static bool print_levels(const struct frontier *frontier, uint64_t seed)
+static bool print_levels(const struct trials *trials, const struct frontier *frontier)
 {
     bool kept = true;
     puts("| rule | killed | waste | classic x | with the same rate wastes | ratio |");
     puts("|---|---:|---:|---:|---:|---:|");
     for (int i = 0; i < TRK_LEVEL_COUNT; i++) {
-        struct score own = score_all(levels[i].rule, 1, seed).all;
+        struct score own = score_rule(trials, i).all;
         double times;
         double waste = waste_at(frontier, own.killed, &times);
-        printf("| %s | %.2f %% | %.1f %% | %.2f | %.1f %% | %.2f |\n", levels[i].name,
+        printf("| %s | %.2f %% | %.1f %% | %.2f | %.1f %% | %.2f |\n", level_names[i],
                100 * own.killed, 100 * own.waste, times, 100 * waste, own.waste / waste);
         if (i == TRK_LEVEL_BALANCED)
             kept &= own.waste <= 0.8 * waste;
     }
     double part, times;
-    double classic_killed = score_all(classic, 1, seed).all.killed;
+    double classic_killed = score_rule(trials, CLASSIC).all.killed;
     double waste = waste_at(frontier, classic_killed, &times);
-    struct score own = ours_at(classic_killed, seed, &part);
+    struct score own = ours_at(trials, classic_killed, &part);
     printf("| lean + %.2f of the way to balanced | %.2f %% | %.1f %% | %.2f | %.1f %% | %.2f |\n\n",
            part, 100 * own.killed, 100 * own.waste, times, 100 * waste, own.waste / waste);
     return kept && own.waste <= 0.8 * waste;
 }
 
 /* One level with one number of runs, over the families: is it killed as often as it says? */
-static bool print_risks(uint64_t seed)
+static bool print_risks(const struct trials *trials)
 {
     bool kept = true;
     puts("| level | runs | stated risk | killed | ratio |");
     puts("|---|---:|---:|---:|---:|");
     for (int i = 0; i < TRK_LEVEL_COUNT; i++) {
-        struct scores scores = score_all(levels[i].rule, 1, seed);
+        struct scores scores = score_rule(trials, i);
         for (int k = 0; k < RUN_COUNTS; k++) {
             struct score sum = {0};
             for (int family = 0; family < SIZING_FAMILY_COUNT; family++)
                 add(&sum, &scores.part[family][k], 1.0 / SIZING_FAMILY_COUNT);
             double ratio = sum.killed / sum.risk;
             kept &= ratio >= 0.5 && ratio <= 2;
-            printf("| %s | %u | %.2f %% | %.2f %% | %.2f |\n", levels[i].name, run_counts[k],
+            printf("| %s | %u | %.2f %% | %.2f %% | %.2f |\n", level_names[i], run_counts[k],
                    100 * sum.risk, 100 * sum.killed, ratio);
         }
     }
@@ -260,32 +273,30 @@ struct bin {
     double stated, killed, count;
 };
 
-enum { BINS = 7 };
+enum { BINS = 6 };
 
-static void fill_bins(uint64_t seed, struct bin bins[BINS], const double edges[BINS])
+static void fill_bins(const struct trial trials[SIZING_SEEDS], int level, struct bin bins[BINS],
+                      const double edges[BINS])
 {
-    for (int i = 0; i < TRK_LEVEL_COUNT; i++)
-        for (int family = 0; family < SIZING_FAMILY_COUNT; family++)
-            for (int k = 0; k < RUN_COUNTS; k++)
-                for (unsigned s = 0; s < SIZING_SEEDS; s++) {
-                    struct sizing_case drawn;
-                    sizing_case_draw((enum sizing_family)family, seed + s, run_counts[k], &drawn);
-                    double risk;
-                    double request = levels[i].rule(&drawn, 1, &risk);
-                    int bin = 0;
-                    while (bin + 1 < BINS && risk >= edges[bin])
-                        bin++;
-                    bins[bin].stated += risk;
-                    bins[bin].killed += request < drawn.next_bytes;
-                    bins[bin].count++;
-                }
+    for (unsigned i = 0; i < SIZING_SEEDS; i++) {
+        double risk = trials[i].risk[level];
+        int bin = 0;
+        while (bin + 1 < BINS && risk >= edges[bin])
+            bin++;
+        bins[bin].stated += risk;
+        bins[bin].killed += trials[i].request_bytes[level] < trials[i].next_bytes;
+        bins[bin].count++;
+    }
 }
 
-static bool print_bins(uint64_t seed)
+static bool print_bins(const struct trials *trials)
 {
-    static const double edges[BINS] = {0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 1};
+    static const double edges[BINS] = {0.01, 0.02, 0.05, 0.1, 0.2, 1};
     struct bin bins[BINS] = {0};
-    fill_bins(seed, bins, edges);
+    for (int level = 0; level < TRK_LEVEL_COUNT; level++)
+        for (int family = 0; family < SIZING_FAMILY_COUNT; family++)
+            for (int k = 0; k < RUN_COUNTS; k++)
+                fill_bins(trials->at[family][k], level, bins, edges);
     bool kept = true;
     puts("| stated risk below | advice | stated on average | killed | ratio |");
     puts("|---:|---:|---:|---:|---:|");
@@ -311,16 +322,21 @@ int main(int argc, char *argv[])
     uint64_t seed = argc < 2                             ? SIZING_HELD_OUT
                     : strcmp(argv[1], "--training") == 0 ? SIZING_TRAINING
                                                          : strtoull(argv[1], NULL, 10);
+    struct trials *trials = malloc(sizeof *trials);
+    if (!trials)
+        return 1;
     struct frontier frontier;
-    draw_frontier(seed, &frontier);
-    struct scores classic_scores = score_all(classic, 1, seed);
-    struct scores ours = score_all(balanced, 1, seed);
+    draw_trials(seed, trials);
+    draw_frontier(trials, &frontier);
+    struct scores classic_scores = score_rule(trials, CLASSIC);
+    struct scores ours = score_rule(trials, TRK_LEVEL_BALANCED);
 
     print_families(&classic_scores, &ours);
     bool families = check_families(&classic_scores, &ours);
-    bool waste = print_levels(&frontier, seed);
-    bool risks = print_risks(seed);
-    risks &= print_bins(seed);
+    bool waste = print_levels(trials, &frontier);
+    bool risks = print_risks(trials);
+    risks &= print_bins(trials);
+    free(trials);
     printf("- at most 80 %% of the waste of classic x any multiplier at the same rate: %s\n",
            verdict(waste));
     printf("- no family killed more often than by classic: %s\n", verdict(families));

@@ -12,6 +12,20 @@ enum {
     CLI_EXIT_NOT_FOUND = 127
 };
 
+/* --paste: none, all, or the forms in the order of trk_paste_form. */
+enum cli_paste {
+    CLI_PASTE_NONE,
+    CLI_PASTE_ALL,
+    CLI_PASTE_FIRST,
+    CLI_PASTE_METAFLOW = CLI_PASTE_FIRST,
+    CLI_PASTE_SLURM,
+    CLI_PASTE_KUBERNETES,
+    CLI_PASTE_NEXTFLOW,
+    CLI_PASTE_SNAKEMAKE,
+    CLI_PASTE_DOCKER,
+    CLI_PASTE_AWS_BATCH
+};
+
 /* Filled by options.c from flags > TRACKER_* environment > config file > defaults. */
 struct cli_options {
     struct trk_options session;
@@ -21,11 +35,24 @@ struct cli_options {
     bool no_save;
     const char *summary_path;   /* NULL: none; "-": standard output */
     const char *processes_path; /* NULL: none */
+    const char *export_to;      /* "FORMAT:FILE"; NULL: none */
     const char *job_name;       /* NULL: the command's own name */
-    double timeout_seconds;     /* 0: none */
-    double kill_after_seconds;  /* 0: never */
-    char **command;             /* the words after the options, NULL-terminated */
-    pid_t pid;                  /* attach */
+    struct trk_recommend_options recommend;
+    enum trk_level level; /* recommend: which one is explained and pasted */
+    enum cli_paste paste;
+    bool alone;             /* recommend: the named run without the earlier ones of its command */
+    double timeout_seconds; /* 0: none */
+    double kill_after_seconds; /* 0: never */
+    char **command;            /* the words after the options, NULL-terminated */
+    pid_t pid;                 /* attach */
+    char **
+        operands; /* runs, mark, convert, recommend: the words behind the options, NULL-terminated */
+    bool json;
+    const char *action;        /* runs: "show", "rm", "prune"; NULL: list */
+    const char *match;         /* runs: only those with this in their command; NULL: all */
+    double older_than_seconds; /* runs prune; 0: any age */
+    const char *max_size;      /* runs prune: "500M"; NULL: any */
+    double rows_max;           /* convert: merge rows down to so many; 0: all */
 };
 
 /* One command; the result is the exit status. A job that died of a signal makes cmd_run die of it
@@ -33,6 +60,10 @@ struct cli_options {
 int cli_cmd_run(const struct cli_options *options);
 int cli_cmd_attach(const struct cli_options *options);
 int cli_cmd_system(const struct cli_options *options);
+int cli_cmd_runs(const struct cli_options *options);
+int cli_cmd_mark(const struct cli_options *options);
+int cli_cmd_convert(const struct cli_options *options);
+int cli_cmd_recommend(const struct cli_options *options);
 int cli_cmd_info(const struct cli_options *options);
 
 /* "resource-tracker: " and the message on standard error; returns CLI_EXIT_OWN, so that callers can

@@ -47,7 +47,7 @@ static void print_man_choices(const struct cli_option *option)
 
 static void print_man_commands(const struct cli_option *option)
 {
-    if (option->commands == CLI_FOR_ALL)
+    if ((option->commands & CLI_FOR_ALL) == CLI_FOR_ALL)
         return;
     fputs("Only with", stdout);
     const char *joint = " ";
@@ -252,6 +252,8 @@ static void print_bash_main(void)
     print_bash_options();
     fputs("    elif [[ $command == attach ]]; then\n"
           "        _resource_tracker_offer -W \"$(cd /proc && echo [0-9]*)\"\n"
+          "    elif [[ $command == recommend ]]; then\n"
+          "        _resource_tracker_offer -f\n"
           "    elif [[ $command == run ]]; then\n"
           "        if declare -F _command_offset >/dev/null; then\n"
           "            _command_offset \"$i\"\n"
@@ -328,13 +330,14 @@ static int print_zsh(void)
     print_command_names(" ");
     fputs(")' 'programs:program:_command_names -e'\n"
           "}\n\n"
-          "local -a run attach system\n",
+          "local -a run attach system recommend\n",
           stdout);
     for (int i = 0; i < CLI_COMMAND_COUNT; i++)
         print_zsh_array(1u << i, cli_commands[i].name);
     fputs("\ncase ${words[2]} in\n"
           "attach) _arguments -s -S : $attach '1:command:(attach)' '2:PID:_pids' ;;\n"
           "system) _arguments -s -S : $system '1:command:(system)' ;;\n"
+          "recommend) _arguments -s -S : $recommend '1:command:(recommend)' '*:RUN:_files' ;;\n"
           "*) _arguments -s -S -A '-*' : $run '1:command:_resource_tracker_commands' "
           "'*::argument:_normal' ;;\n"
           "esac\n",

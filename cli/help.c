@@ -20,6 +20,14 @@ static const struct example examples[] = {
     {CLI_COMMAND_ATTACH, "resource-tracker attach -i 0.1 -o use.jsonl 1234",
      "ten rows a second, in a file"},
     {CLI_COMMAND_SYSTEM, "resource-tracker system", "rows of the whole machine"},
+    {CLI_COMMAND_RUNS, "resource-tracker runs", "what was run, and what it took"},
+    {CLI_COMMAND_RUNS, "resource-tracker runs prune --older-than 30d", "forget old runs"},
+    {CLI_COMMAND_MARK, "resource-tracker mark load -- ./load",
+     "a phase of the run it is called from"},
+    {CLI_COMMAND_CONVERT, "resource-tracker convert use.csv use.sqlite", "rows in another format"},
+    {CLI_COMMAND_RECOMMEND, "resource-tracker recommend", "what to ask for, after the last run"},
+    {CLI_COMMAND_RECOMMEND, "resource-tracker recommend --paste kubernetes",
+     "the same, ready to paste"},
     {CLI_COMMAND_INFO, "resource-tracker info", "which totals are exact here, and why"},
     {CLI_COMMAND_SYSTEM, "resource-tracker system -i 60 -o machine.sqlite",
      "one row a minute, in a file"},
@@ -136,7 +144,7 @@ static void print_notes(enum cli_command_id command, FILE *out)
         fputs("Exit status: the job's own; 124 after the time limit, 125 for an error of the\n"
               "tracker, 126 for a command that can't be run, 127 for one that is not found.\n",
               out);
-    else if (command != CLI_COMMAND_INFO)
+    else if (command == CLI_COMMAND_ATTACH || command == CLI_COMMAND_SYSTEM)
         fputs("Ctrl-C ends it: the last row is written, and the exit status is 0.\n", out);
 }
 

@@ -12,12 +12,19 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     [CLI_COMMAND_ATTACH] = {"attach", "PID", "track a process that runs already", TRK_ROWS_PROCESS,
                             "-"},
     [CLI_COMMAND_SYSTEM] = {"system", NULL, "track the machine as a whole", TRK_ROWS_SYSTEM, "-"},
+    [CLI_COMMAND_RECOMMEND] = {"recommend", "[RUN...]", "say what to ask for next time, and why",
+                               TRK_ROWS_BOTH, NULL},
     [CLI_COMMAND_INFO] = {"info", NULL, "tell what can be measured here, and why not more",
                           TRK_ROWS_BOTH, NULL},
+    [CLI_COMMAND_RUNS] = {"runs", "[show|rm|prune] [RUN...]", "list, show or remove past runs", 0,
+                          NULL},
+    [CLI_COMMAND_MARK] = {"mark", "NAME [-- COMMAND...]",
+                          "name a phase of the run that it is called from", 0, NULL},
+    [CLI_COMMAND_CONVERT] = {"convert", "IN OUT", "turn rows into another format or schema",
+                             TRK_ROWS_BOTH, NULL},
 };
 
-static const char *const reserved_commands[] = {"report", "recommend", "runs",
-                                                "mark",   "convert",   "catalog"};
+static const char *const reserved_commands[] = {"report", "catalog"};
 
 static const struct cli_choice rows_choices[] = {
     {"process", TRK_ROWS_PROCESS}, {"system", TRK_ROWS_SYSTEM}, {"both", TRK_ROWS_BOTH}, {NULL, 0}};
@@ -30,6 +37,20 @@ static const struct cli_choice schema_choices[] = {{"v1", TRK_SCHEMA_V1},
                                                    {"v3", TRK_SCHEMA_V3},
                                                    {"full", TRK_SCHEMA_FULL},
                                                    {NULL, 0}};
+
+static const struct cli_choice level_choices[] = {{"lean", TRK_LEVEL_LEAN},
+                                                  {"balanced", TRK_LEVEL_BALANCED},
+                                                  {"safe", TRK_LEVEL_SAFE},
+                                                  {NULL, 0}};
+static const struct cli_choice paste_choices[] = {{"metaflow", CLI_PASTE_METAFLOW},
+                                                  {"slurm", CLI_PASTE_SLURM},
+                                                  {"kubernetes", CLI_PASTE_KUBERNETES},
+                                                  {"nextflow", CLI_PASTE_NEXTFLOW},
+                                                  {"snakemake", CLI_PASTE_SNAKEMAKE},
+                                                  {"docker", CLI_PASTE_DOCKER},
+                                                  {"aws-batch", CLI_PASTE_AWS_BATCH},
+                                                  {"all", CLI_PASTE_ALL},
+                                                  {NULL, 0}};
 
 /* A field of the wrong type would be written past its end: each row is held against its field. */
 enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORAGE_WRONG };
@@ -47,6 +68,8 @@ enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORA
         enum trk_memory_mode: STORAGE_CHOICE,                                                      \
         enum trk_format: STORAGE_CHOICE,                                                           \
         enum trk_schema: STORAGE_CHOICE,                                                           \
+        enum trk_level: STORAGE_CHOICE,                                                            \
+        enum cli_paste: STORAGE_CHOICE,                                                            \
         const char *: STORAGE_TEXT,                                                                \
         default: STORAGE_WRONG)
 #define OPTION(long_, short_, type_, argument_, group_, commands_, sources_, field_, values_,      \
@@ -57,6 +80,7 @@ enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORA
 #undef OPTION
 _Static_assert(sizeof(enum trk_rows) == sizeof(int) && sizeof(enum trk_schema) == sizeof(int) &&
                    sizeof(enum trk_format) == sizeof(int) &&
+                   sizeof(enum trk_level) == sizeof(int) && sizeof(enum cli_paste) == sizeof(int) &&
                    sizeof(enum trk_memory_mode) == sizeof(int),
                "a choice is stored as an int");
 
@@ -83,8 +107,9 @@ const struct cli_option cli_option_table[CLI_OPTION_COUNT] = {
 #undef OPTION
 
 const char *const cli_group_titles[CLI_GROUP_COUNT] = {
-    [CLI_GROUP_SAMPLING] = "Sampling",       [CLI_GROUP_OUTPUT] = "Output",
-    [CLI_GROUP_SUPERVISION] = "Supervision", [CLI_GROUP_OTHER] = "Other",
+    [CLI_GROUP_SAMPLING] = "Sampling", [CLI_GROUP_OUTPUT] = "Output",
+    [CLI_GROUP_ADVICE] = "Advice",     [CLI_GROUP_SUPERVISION] = "Supervision",
+    [CLI_GROUP_RUNS] = "Past runs",    [CLI_GROUP_OTHER] = "Other",
     [CLI_GROUP_TESTING] = "Testing",
 };
 

@@ -120,11 +120,27 @@ static int parse_cluster(struct words *words, const char *letters)
     return 0;
 }
 
+/* `runs show`: what to do is a word of its own, and options may stand behind it. */
+static bool take_action(struct words *words, char *word)
+{
+    static const char *const actions[] = {"show", "rm", "prune"};
+    struct cli_options *options = &words->invocation->options;
+    if (words->invocation->command != CLI_COMMAND_RUNS || options->action)
+        return false;
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(word, actions[i]) == 0) {
+            options->action = word;
+            words->at++;
+            return true;
+        }
+    return false;
+}
+
 /* A first word that names a command is the command. 1: it was taken; 0: it is an operand. */
-static int take_command(struct words *words, const char *word)
+static int take_command(struct words *words, char *word)
 {
     if (words->command_named)
-        return 0;
+        return take_action(words, word);
     if (cli_command_is_reserved(word))
         return cli_error_set(
             words->error, -EINVAL,
@@ -221,6 +237,12 @@ static int take_operands(struct cli_invocation *invocation, char **operands,
         return operands[0]
                    ? refuse_extra(cli_commands[invocation->command].name, operands[0], error)
                    : 0;
+    case CLI_COMMAND_RECOMMEND:
+    case CLI_COMMAND_RUNS:
+    case CLI_COMMAND_MARK:
+    case CLI_COMMAND_CONVERT:
+        options->operands = operands;
+        return 0;
     default:
         if (!operands[0])
             return cli_error_set(error, -EINVAL,
@@ -238,6 +260,8 @@ static void fill_command_defaults(struct cli_invocation *invocation)
     struct trk_options *session = &invocation->options.session;
     if (session->rows == 0)
         session->rows = command->rows;
+    if (session->schema == 0 && invocation->command != CLI_COMMAND_CONVERT)
+        session->schema = TRK_SCHEMA_V2;
     if (!session->output_path)
         session->output_path = command->output_path;
 }
@@ -247,7 +271,11 @@ int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *c
 {
     *invocation = (struct cli_invocation){.command = CLI_COMMAND_RUN};
     trk_options_init(&invocation->options.session);
-    invocation->options.session.rows = 0; /* until a source or the command has spoken */
+    trk_recommend_options_init(&invocation->options.recommend);
+    invocation->options.level = TRK_LEVEL_BALANCED;
+    /* Until a source or the command has spoken. */
+    invocation->options.session.rows = 0;
+    invocation->options.session.schema = 0;
     struct words words = {.at = argv + 1, .invocation = invocation, .error = error};
     int result = parse_words(&words);
     if (result < 0 || invocation->help || invocation->version)

@@ -17,7 +17,7 @@ struct target {
                  struct trk_error *error);
 };
 
-enum { TARGETS = 2 };
+enum { TARGETS = 3 };
 
 static int write_summary(const trk_session *session, const struct cli_options *options, int fd,
                          struct trk_error *error)
@@ -32,10 +32,51 @@ static int write_processes(const trk_session *session, const struct cli_options 
     return trk_session_write_processes(session, fd, error);
 }
 
+/* "FORMAT:FILE": the part behind the colon; NULL where there is none. */
+static const char *export_path(const struct cli_options *options)
+{
+    const char *colon = options->export_to ? strchr(options->export_to, ':') : NULL;
+    return colon ? colon + 1 : NULL;
+}
+
+enum { FORMAT_SIZE = 32 };
+
+static void export_format(const struct cli_options *options, char ret_format[FORMAT_SIZE])
+{
+    snprintf(ret_format, FORMAT_SIZE, "%.*s", (int)strcspn(options->export_to, ":"),
+             options->export_to);
+}
+
+static int write_export(const trk_session *session, const struct cli_options *options, int fd,
+                        struct trk_error *error)
+{
+    char format[FORMAT_SIZE];
+    export_format(options, format);
+    return trk_session_export(session, format, options->command, options->job_name, fd, error);
+}
+
+static int check_export(const struct cli_options *options)
+{
+    if (!options->export_to)
+        return 0;
+    char format[FORMAT_SIZE], names[128] = "";
+    export_format(options, format);
+    size_t len = 0;
+    const char *name;
+    for (size_t i = 0; (name = trk_export_format(i)); i++) {
+        if (strcmp(name, format) == 0 && export_path(options))
+            return 0;
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", i ? ", " : "", name);
+    }
+    return cli_fail("--export %s: give FORMAT:FILE, where FORMAT is one of %s", options->export_to,
+                    names);
+}
+
 static void list_targets(const struct cli_options *options, struct target ret_targets[TARGETS])
 {
     ret_targets[0] = (struct target){"--summary", options->summary_path, write_summary};
     ret_targets[1] = (struct target){"--processes", options->processes_path, write_processes};
+    ret_targets[2] = (struct target){"--export", export_path(options), write_export};
 }
 
 static bool is_stdout(const char *path)
@@ -88,6 +129,9 @@ static int check_target(const struct cli_options *options, const struct target *
 int cli_summary_check(const struct cli_options *options)
 {
     struct target targets[TARGETS];
+    int wrong = check_export(options);
+    if (wrong)
+        return wrong;
     list_targets(options, targets);
     for (int i = 0; i < TARGETS; i++) {
         int code = check_target(options, &targets[i]);

@@ -69,10 +69,15 @@ struct trk_options {
     bool list_processes;         /* keep up to 10,000 processes for trk_session_write_processes */
     const char *sources;         /* of exact totals, joined by commas; NULL: all there are */
     const char *root_path;       /* where proc and sys are found; NULL: "/" */
-    bool save;                   /* keep a record of the run: trk_session_save */
-    char *const *command;        /* for the record: the words, NULL-terminated; NULL: none */
-    const char *job_name;        /* for the record; NULL: none */
-    const char *gpus;            /* which GPUs count: indices, uuids or PCI addresses with
+    double start_time;   /* seconds since the epoch: the grid of rows begins then, and what is used
+                                    before counts in totals alone; 0: at the start */
+    bool no_closing_row; /* rows cover full intervals; the rest counts in totals alone */
+    const char
+        *record_path;     /* keep the rows in this growing file (trk_tracker's own); NULL: none */
+    bool save;            /* keep a record of the run: trk_session_save */
+    char *const *command; /* for the record: the words, NULL-terminated; NULL: none */
+    const char *job_name; /* for the record; NULL: none */
+    const char *gpus;     /* which GPUs count: indices, uuids or PCI addresses with
                                     commas between; NULL: all */
 };
 
@@ -284,9 +289,9 @@ enum trk_level { TRK_LEVEL_LEAN, TRK_LEVEL_BALANCED, TRK_LEVEL_SAFE, TRK_LEVEL_C
 struct trk_recommend_options {
     size_t size;           /* sizeof(struct trk_recommend_options) */
     double slowdown_ratio; /* how much longer the balanced level may take for want of cores; 0.1 */
-    size_t history;        /* where one run is named: how many kept runs of the same command count, itself
+    size_t history;  /* where one run is named: how many kept runs of the same command count, itself
                               included; 10 */
-    const char *key;       /* what those have in common; NULL: the command's program and script */
+    const char *key; /* what those have in common; NULL: the command's program and script */
 };
 
 TRK_API void trk_recommend_options_init(struct trk_recommend_options *options);
@@ -311,7 +316,34 @@ typedef struct trk_recommendation trk_recommendation;
 TRK_API int trk_recommend_runs(const char *const runs[], size_t count,
                                const struct trk_recommend_options *options,
                                trk_recommendation **ret_recommendation, struct trk_error *error);
+
+/* The same from the text of a snapshot, plain JSON or gzip, with kept runs of its command before it. */
+TRK_API int trk_recommend_snapshot(const void *data, size_t len,
+                                   const struct trk_recommend_options *options,
+                                   trk_recommendation **ret_recommendation,
+                                   struct trk_error *error);
 TRK_API void trk_recommendation_free(trk_recommendation *recommendation);
+
+/* The classic rule, for those who have statistics of runs alone; each is rounded to two decimals, NaN: no value.
+ * Means are averaged over the runs, of maxima the largest is taken. */
+struct trk_classic_stats {
+    double cpu_mean_cores;
+    double memory_max_kib;
+    double gpu_mean_devices;
+    double gpu_max_devices;
+    double vram_max_mib;
+};
+
+/* NaN: not measured. */
+struct trk_classic_need {
+    double cpu_cores;
+    double memory_mib;
+    double gpu_devices;
+    double vram_mib;
+};
+
+TRK_API void trk_recommend_classic(const struct trk_classic_stats runs[], size_t count,
+                                   struct trk_classic_need *ret_need);
 
 /* What is missing where the runs are too short to size a job by: one line for a person. NULL where they are
  * not. */
@@ -356,20 +388,20 @@ TRK_API const char *trk_paste_form(size_t index);
 
 /* Runs are kept as snapshots in $XDG_STATE_HOME/resource-tracker/runs (~/.local/state without it). */
 struct trk_run_info {
-    size_t size;        /* sizeof(struct trk_run_info), set by the caller */
-    char id[32];        /* "20260131-235959-1f2e3d4c" */
-    double start_time;  /* seconds since the epoch; NaN where a figure is not known, as below */
+    size_t size;       /* sizeof(struct trk_run_info), set by the caller */
+    char id[32];       /* "20260131-235959-1f2e3d4c" */
+    double start_time; /* seconds since the epoch; NaN where a figure is not known, as below */
     double wall_seconds;
     double cpu_seconds, peak_memory_bytes;
-    int exit_code;      /* -1 when not known or killed by a signal */
-    int exit_signal;    /* 0 when not killed by a signal */
-    bool interrupted;   /* its tracker was killed; what was on disk is here */
+    int exit_code;    /* -1 when not known or killed by a signal */
+    int exit_signal;  /* 0 when not killed by a signal */
+    bool interrupted; /* its tracker was killed; what was on disk is here */
     bool running;
     uint64_t samples;
     uint64_t file_bytes;
-    char key[256];      /* what runs of the same command have in common */
-    char job_name[64];  /* "": none was given */
-    char command[512];  /* the words with blanks between, cut where it is too long */
+    char key[256];     /* what runs of the same command have in common */
+    char job_name[64]; /* "": none was given */
+    char command[512]; /* the words with blanks between, cut where it is too long */
 };
 
 typedef struct trk_runs trk_runs;
@@ -389,6 +421,154 @@ TRK_API int trk_runs_resolve(const trk_runs *runs, const char *run, char *ret_pa
 
 /* Removes the record of the index-th run; the list stays as it was. -EBUSY: it is running. */
 TRK_API int trk_runs_remove(trk_runs *runs, size_t index, struct trk_error *error);
+
+/* ---- tracking from inside a program -------------------------------------------------- */
+
+/* A tracker watches this process (or another) from a process of its own, so that samples survive what they are
+ * taken of. It starts the program resource-tracker: TRACKER_BIN, else beside this library or the
+ * running program, else in PATH. A tracker belongs to one thread at a time; different ones are independent. After
+ * fork() it belongs to the parent alone: in the child only trk_tracker_free may be called, which ends nothing. */
+typedef struct trk_tracker trk_tracker;
+
+struct trk_tracker_options {
+    size_t size;             /* sizeof(struct trk_tracker_options): lets the struct grow */
+    pid_t pid;               /* 0: this process */
+    bool children;           /* follow descendants; true */
+    double interval_seconds; /* 1 */
+    bool autostart;          /* trk_tracker_new starts it; true */
+    bool track_processes, track_system;   /* true; one of them must be */
+    bool discover_server, discover_cloud; /* true; the cloud is not looked for yet: null */
+    const char *program;                  /* the program to start; NULL: found as said above */
+};
+
+TRK_API void trk_tracker_options_init(struct trk_tracker_options *options);
+
+/* The caller frees the result with trk_tracker_free, which stops a running one and accepts NULL. */
+TRK_API int trk_tracker_new(const struct trk_tracker_options *options, trk_tracker **ret_tracker,
+                            struct trk_error *error);
+TRK_API void trk_tracker_free(trk_tracker *tracker);
+
+/* The first row falls one interval after the next multiple of the interval that is 50 ms away. -EALREADY: it runs;
+ * -ECANCELED: it was stopped before. */
+TRK_API int trk_tracker_start(trk_tracker *tracker, struct trk_error *error);
+
+/* Waits until the last totals are written. -EALREADY: it does not run. */
+TRK_API int trk_tracker_stop(trk_tracker *tracker, struct trk_error *error);
+TRK_API bool trk_tracker_running(const trk_tracker *tracker);
+
+/* Rows so far; costs the same however many there are. */
+TRK_API uint64_t trk_tracker_n_samples(trk_tracker *tracker);
+
+/* -ETIMEDOUT: not so many `timeout_seconds` after the start; -ECANCELED: it was stopped with fewer. */
+TRK_API int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeout_seconds,
+                                         struct trk_error *error);
+
+/* JSON texts, which the caller frees with trk_free; "null" where nothing is known (yet). */
+TRK_API int trk_tracker_server_info(trk_tracker *tracker, char **ret_json, struct trk_error *error);
+TRK_API int trk_tracker_cloud_info(trk_tracker *tracker, char **ret_json, struct trk_error *error);
+TRK_API int trk_tracker_snapshot(trk_tracker *tracker, char **ret_json, struct trk_error *error);
+TRK_API void trk_free(void *pointer);
+
+/* A stopped tracker from a snapshot, in a file (gzip or JSON) or in memory; and the reverse, as gzip. */
+TRK_API int trk_tracker_load(const char *path, trk_tracker **ret_tracker, struct trk_error *error);
+TRK_API int trk_tracker_loads(const void *data, size_t len, trk_tracker **ret_tracker,
+                              struct trk_error *error);
+TRK_API int trk_tracker_save(trk_tracker *tracker, const char *path, struct trk_error *error);
+
+/* ---- its series ---------------------------------------------------------------------- */
+
+typedef struct trk_frame trk_frame;
+
+struct trk_frame_options {
+    size_t size;        /* sizeof(struct trk_frame_options) */
+    enum trk_rows rows; /* process, system, or both in one table: the longer is cut; both */
+    bool bytes;         /* memory and disk space in bytes */
+    bool human_names;   /* "CPU usage" for cpu_usage */
+    const char *system_prefix,
+        *process_prefix;   /* both: NULL is system_/process_ or System /Process */
+    uint64_t first, count; /* a slice of the rows; count 0: to the end */
+};
+
+TRK_API void trk_frame_options_init(struct trk_frame_options *options);
+
+/* A copy of the rows that there are now. The caller frees it. Any thread may read it. */
+TRK_API int trk_tracker_frame(trk_tracker *tracker, const struct trk_frame_options *options,
+                              trk_frame **ret_frame, struct trk_error *error);
+TRK_API void trk_frame_free(trk_frame *frame);
+TRK_API size_t trk_frame_rows(const trk_frame *frame);
+TRK_API size_t trk_frame_columns(const trk_frame *frame);
+
+/* NULL past the end. Values are an array of trk_frame_rows numbers, NaN where absent; all of the frame's. */
+TRK_API const char *trk_frame_name(const trk_frame *frame, size_t column);
+TRK_API const double *trk_frame_values(const trk_frame *frame, size_t column);
+TRK_API bool trk_frame_is_integer(const trk_frame *frame, size_t column);
+
+/* ---- its statistics ------------------------------------------------------------------ */
+
+enum trk_aggregate {
+    TRK_AGGREGATE_MEAN = 1,
+    TRK_AGGREGATE_MAX,
+    TRK_AGGREGATE_MIN,
+    TRK_AGGREGATE_SUM,
+    TRK_AGGREGATE_DURATION,  /* largest less smallest, and one interval */
+    TRK_AGGREGATE_PERCENTILE /* between neighbours by their distance */
+};
+
+struct trk_stat_spec {
+    const char *column; /* of both tables: "process_memory", "timestamp" */
+    enum trk_aggregate aggregate;
+    double percentile; /* 0 to 100 */
+    int decimals;      /* rounded to so many; -1: not */
+};
+
+/* The usual 14; static storage. */
+TRK_API const struct trk_stat_spec *trk_default_stats(size_t *ret_count);
+
+/* One value each; NaN where a column has none. Absent values are skipped. -ENODATA: no rows (yet); -ENOENT: no
+ * such column. specs NULL: the usual ones. */
+TRK_API int trk_tracker_stats(trk_tracker *tracker, const struct trk_stat_spec *specs, size_t count,
+                              double *ret_values, struct trk_error *error);
+
+/* The same as JSON: {"process_memory": {"mean": ..., "max": ...}, ...}. The caller frees it with trk_free. */
+TRK_API int trk_tracker_stats_json(trk_tracker *tracker, const struct trk_stat_spec *specs,
+                                   size_t count, char **ret_json, struct trk_error *error);
+
+/* Such texts of several runs as one: means and durations are averaged, of the rest the largest is taken. */
+TRK_API int trk_stats_aggregate(const char *const *stats, size_t count, char **ret_json,
+                                struct trk_error *error);
+
+/* The tracker's own process: what the program does when trk_tracker_start has started it. */
+TRK_API int trk_tracker_serve(int argc, char *const argv[]);
+
+/* ---- marks --------------------------------------------------------------------------- */
+
+enum trk_mark_kind { TRK_MARK_POINT = 0, TRK_MARK_START, TRK_MARK_STOP };
+
+/* Writes an event with the time into the record of `tracker`, which is of this process, or (NULL) of the nearest run
+ * that this process belongs to. Any thread of any process may mark; a phase is a START and a STOP of
+ * one name. -ENOENT: this process is in no run that is kept. */
+TRK_API int trk_mark(trk_tracker *tracker, enum trk_mark_kind kind, const char *name,
+                     struct trk_error *error);
+TRK_API int trk_mark_start(trk_tracker *tracker, const char *name, struct trk_error *error);
+TRK_API int trk_mark_stop(trk_tracker *tracker, const char *name, struct trk_error *error);
+
+/* ---- conversion ---------------------------------------------------------------------- */
+
+struct trk_convert_options {
+    size_t size;            /* sizeof(struct trk_convert_options) */
+    enum trk_format format; /* of the output; AUTO: by its suffix, .json and .gz are a snapshot */
+    enum trk_schema schema; /* 0: that of the input */
+    bool overwrite;
+    uint64_t rows_max; /* merge neighbouring rows down to so many; 0: all */
+};
+
+TRK_API void trk_convert_options_init(struct trk_convert_options *options);
+
+/* Rows from CSV, JSON Lines, SQLite or a snapshot into another of them. What the output can't say is counted in
+ * ret_lost (may be NULL): columns of the input that the output's schema does not have. */
+TRK_API int trk_convert(const char *input_path, const char *output_path,
+                        const struct trk_convert_options *options, uint64_t *ret_lost,
+                        struct trk_error *error);
 
 /* ---- the catalogue ------------------------------------------------------------------- */
 

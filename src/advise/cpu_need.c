@@ -86,7 +86,8 @@ static void explain(double allowed_ratio, double quota, double wanted,
     else
         snprintf(
             level->cpu_reason, TRK_REASON_SIZE,
-            "the fewest cores that lengthen no run by more than %.3g %% (here by %.2g %% at least)",
+            "the fewest cores with which no run takes over %.3g %% longer (%.2g %% with these, at "
+            "least)",
             100 * allowed_ratio, 100 * level->slowdown_ratio);
 }
 

@@ -17,6 +17,10 @@
 enum spread { SPREAD_UNKNOWN, SPREAD_CLOSE, SPREAD_SOME, SPREAD_WIDE, SPREAD_COUNT };
 #define CLOSE_RATIO 1.05
 
+/* An upper end beyond this is the sum of marks that processes set at different times: it bounds the peak and
+ * tells nothing of it. */
+#define HIGH_RATIO_MAX 2.0
+
 /* Less than this a handful of runs can't promise. */
 #define RISK_LEAST 0.005
 
@@ -69,7 +73,9 @@ static void observe_completed(const struct trk_run_facts *run, struct observed *
 {
     if (!(run->peak_bytes > 0))
         return;
-    double high = run->peak_high_bytes > run->peak_bytes ? run->peak_high_bytes : run->peak_bytes;
+    double high = run->peak_bytes;
+    if (run->peak_high_bytes > high && run->peak_high_bytes <= HIGH_RATIO_MAX * high)
+        high = run->peak_high_bytes;
     double smallest = observed->completed ? observed->smallest_bytes : run->peak_bytes;
     observed->completed++;
     observed->peak_bytes = fmax(observed->peak_bytes, run->peak_bytes);
@@ -163,7 +169,7 @@ static const char *cause_text(enum margin_cause cause)
 {
     switch (cause) {
     case MARGIN_FEW_RUNS:
-        return "for the number of runs";
+        return "the share for that number of runs";
     case MARGIN_LEAST:
         return "the least that is added";
     case MARGIN_SPREAD:
@@ -171,7 +177,7 @@ static const char *cause_text(enum margin_cause cause)
     case MARGIN_WIDE:
         return "little, as the largest run is twice the smallest or more";
     case MARGIN_GAP:
-        return "as far as the measurement is unsure";
+        return "as much as the measurement is unsure by";
     }
     return "";
 }
@@ -190,14 +196,14 @@ static void explain(const struct observed *observed, const struct margin *margin
         return;
     }
     bool from_high = levels[level].from_high && observed->high_bytes > observed->peak_bytes;
-    snprintf(text, TRK_REASON_SIZE, "largest peak of %u run%s%s %.0f MiB + %.0f MiB (%s%s)",
-             observed->completed, observed->completed == 1 ? "" : "s",
-             from_high ? ", upper end of what was measured," : "",
+    snprintf(text, TRK_REASON_SIZE, "%.0f MiB, the largest peak of %u run%s%s, + %s%.0f MiB: %s",
              (from_high ? observed->high_bytes : observed->peak_bytes) / TRK_MIB,
-             margin->bytes / TRK_MIB, cause_text(margin->cause),
-             level == TRK_LEVEL_LEAN   ? ", a third of it"
-             : level == TRK_LEVEL_SAFE ? ", twice"
-                                       : "");
+             observed->completed, observed->completed == 1 ? "" : "s",
+             from_high ? " as high as it may have been" : "",
+             level == TRK_LEVEL_LEAN   ? "a third of "
+             : level == TRK_LEVEL_SAFE ? "twice "
+                                       : "",
+             margin->bytes / TRK_MIB, cause_text(margin->cause));
 }
 
 void trk__advise_memory(const struct trk_run_facts *runs, size_t count,
@@ -211,12 +217,11 @@ void trk__advise_memory(const struct trk_run_facts *runs, size_t count,
             snprintf(level[i].memory_reason, TRK_REASON_SIZE, "memory was not measured");
             continue;
         }
-        struct margin own = {margin.bytes * levels[i].margin_factor, margin.cause};
         double start = levels[i].from_high ? observed.high_bytes : observed.peak_bytes;
         double floor = floor_bytes(&observed, (enum trk_level)i);
-        double request = observed.completed ? start + own.bytes : 0;
+        double request = observed.completed ? start + margin.bytes * levels[i].margin_factor : 0;
         level[i].memory_bytes = trk__round_request_bytes(fmax(request, floor));
         level[i].memory_risk = risk_of(&observed, (enum trk_level)i);
-        explain(&observed, &own, floor > request, (enum trk_level)i, &level[i]);
+        explain(&observed, &margin, floor > request, (enum trk_level)i, &level[i]);
     }
 }

@@ -6,17 +6,23 @@
 
 enum { COMMAND_LIMIT = 1 << 20 };
 
+/* To the millionth, so that no digits of noise are printed. */
+static double rounded(double value)
+{
+    return round(value * 1e6) / 1e6;
+}
+
 static void put(struct trk_json *json, const char *key, double value)
 {
     trk__json_key(json, key);
-    trk__json_double(json, value);
+    trk__json_double(json, rounded(value));
 }
 
 static void put_list(struct trk_json *json, const char *key, double value)
 {
     trk__json_key(json, key);
     trk__json_begin_array(json);
-    trk__json_double(json, value);
+    trk__json_double(json, rounded(value));
     trk__json_end_array(json);
 }
 

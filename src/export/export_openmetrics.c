@@ -42,7 +42,8 @@ static void add_sample(const char *name, const char *unit, const char *help, dou
     trk__buffer_printf(text, "resource_tracker_run_%s{name=\"", name);
     add_label_text(name_of(facts), text);
     trk__buffer_add_text(text, "\"} ");
-    trk__number_add_shortest(text, value);
+    /* To the millionth, so that no digits of noise are printed. */
+    trk__number_add_shortest(text, round(value * 1e6) / 1e6);
     trk__buffer_add_char(text, '\n');
 }
 

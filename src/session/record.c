@@ -21,6 +21,7 @@ static const double MIB = 1024.0 * 1024.0;
 void trk__session_record_open(struct trk_session *session, const struct trk_options *options)
 {
     struct trk_record_options record = {
+        .path = options->record_path,
         .rows = options->rows,
         .children = options->children,
         .interval_seconds = options->interval_seconds,
@@ -28,7 +29,7 @@ void trk__session_record_open(struct trk_session *session, const struct trk_opti
         .command = options->command,
         .job_name = options->job_name,
     };
-    if (!options->save)
+    if (!options->save && !options->record_path)
         return;
     int code = trk__recorder_new(&record, &session->recorder);
     if (code < 0)
@@ -63,8 +64,7 @@ void trk__session_record_row(struct trk_session *session)
     if (!session->recorder || session->recorder->failure)
         return;
     session->recorder->pid = session->job.tree.root_pid;
-    tell_failure(session,
-                 trk__recorder_row(session->recorder, &session->row, session->finished));
+    tell_failure(session, trk__recorder_row(session->recorder, &session->row, session->finished));
 }
 
 /* ---- what is known at the end -------------------------------------------------------- */
@@ -118,7 +118,7 @@ static void put_gpu_facts(struct trk_json *json, const struct trk_session *sessi
     put_number(json, "gpu_memory_mb", round(memory_bytes / MIB * 100) / 100);
 }
 
-static void put_server(struct trk_json *json, const struct trk_session *session)
+void trk__session_put_server(struct trk_json *json, const struct trk_session *session)
 {
     struct sysinfo machine = {.mem_unit = 1};
     cpu_set_t allowed;
@@ -191,9 +191,10 @@ static void make_texts(struct texts *texts, const struct trk_session *session,
         struct trk_json json = trk__json(&texts->buffer);
         texts->at[i] = texts->buffer.len;
         if (i == 0 && session->recorder->fd < 0)
-            trk__json_null(&json); /* a job of milliseconds does not wait for facts of the machine */
+            trk__json_null(
+                &json); /* a job of milliseconds does not wait for facts of the machine */
         else if (i == 0)
-            put_server(&json, session);
+            trk__session_put_server(&json, session);
         else if (i == 1)
             trk__summary_put_totals(&json, summary);
         else if (i == 2)

@@ -16,4 +16,8 @@ void trk__session_record_peek(struct trk_session *session);
 /* Takes session->row. */
 void trk__session_record_row(struct trk_session *session);
 
+/* What is known of the machine, as an object. */
+struct trk_json;
+void trk__session_put_server(struct trk_json *json, const struct trk_session *session);
+
 #endif

@@ -14,6 +14,7 @@ static const int64_t FINE_CLOCK_BELOW_NS = 500000000;
 
 static const double INTERVAL_MIN_SECONDS = 0.001;
 static const double INTERVAL_MAX_SECONDS = 3600;
+static const double GRID_WAIT_MAX = 2 * 3600;
 
 const char *trk_version(void)
 {
@@ -56,7 +57,11 @@ static void start_clock(struct trk_session *session)
 {
     session->start_ns = trk__context_monotonic_ns(&session->context);
     session->start_realtime_ns = trk__context_realtime_ns(&session->context);
-    session->last_tick_ns = session->start_ns;
+    session->last_tick_ns = session->grid_ns = session->start_ns;
+    double wait_seconds = session->options.start_time - (double)session->start_realtime_ns * 1e-9;
+    session->awaits_grid = session->options.start_time > 0 && fabs(wait_seconds) < GRID_WAIT_MAX;
+    if (session->awaits_grid)
+        session->grid_ns += llround(wait_seconds * 1e9);
 }
 
 int trk_session_new(const struct trk_options *options, trk_session **ret_session,
@@ -92,6 +97,7 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     session->options.output_path = session->options.root_path = session->options.sources = NULL;
     session->options.gpus = session->options.job_name = NULL;
     session->options.command = NULL;
+    session->options.record_path = NULL;
     /* A job that the caller starts next is measured from here on, its exec included. */
     start_clock(session);
     trk__session_record_open(session, options);
@@ -203,6 +209,8 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     if (code < 0)
         return trk__error_set(error, code, "cannot start measuring: %s", strerror(-code));
     take_first_sample(session, too_late);
+    if (session->recorder && *session->recorder->id == '\0')
+        trk__session_record_begin(session); /* its reader waits for it */
     /* Its end is the only event there will be: nothing to wait for. */
     session->root_is_zombie = too_late && !session->options.wait_descendants;
     if (!session->root_is_zombie)

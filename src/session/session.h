@@ -36,6 +36,8 @@ struct trk_session {
     struct trk_recorder *recorder; /* NULL: no record is kept */
     int write_failure; /* the first; rows are not lost for statistics, later ones are tried again */
 
+    int64_t grid_ns;  /* rows fall on it + n x interval */
+    bool awaits_grid; /* the first reading of the grid, which makes no row, is still to come */
     int64_t start_ns, start_realtime_ns, last_tick_ns, end_ns;
     uint64_t missed_ticks;
     unsigned peeks; /* looks before the first row, at 2, 4, 8... ms */
@@ -44,7 +46,7 @@ struct trk_session {
     bool root_is_zombie;  /* the next tick looks at it, then reaps it */
 
     int epoll_fd, timer_fd, pid_fd, drain_fd;
-    int64_t drain_period_ns;
+    int64_t drain_period_ns, drain_longest_ns;
     struct trk_run_stats stats;
     uint64_t oom_kills_first;
     bool oom_kills_known;
@@ -64,6 +66,9 @@ void trk__session_sample(struct trk_session *session);
 /* A look at the job between samples: for the memory and the children of its first moments. */
 void trk__session_peek(struct trk_session *session);
 
+/* The reading at which an aligned grid begins: it makes no row. */
+void trk__session_begin_grid(struct trk_session *session);
+
 /* One tick: sample, derive, statistics, row. Returns the writer's failure. */
 int trk__session_tick(struct trk_session *session, struct trk_error *error);
 
@@ -82,7 +87,7 @@ void trk__session_add_note(struct trk_session *session, const char *format, ...)
 int trk__loop_open(struct trk_session *session, struct trk_error *error);
 void trk__loop_close(struct trk_session *session);
 
-/* Wakes the loop for trk__truth_drain from now on. */
-void trk__loop_drain_often(struct trk_session *session);
+/* Wakes the loop for trk__truth_drain from now on, at least so often. */
+void trk__loop_drain_often(struct trk_session *session, int64_t longest_ns);
 
 #endif

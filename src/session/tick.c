@@ -112,6 +112,18 @@ static void stamp(struct trk_session *session, struct trk_sample *sample, int64_
     sample->read_ns[TRK_SOURCE_CLOCK] = now_ns;
 }
 
+void trk__session_begin_grid(struct trk_session *session)
+{
+    int64_t now_ns = trk__context_monotonic_ns(&session->context);
+    trk__session_sample(session);
+    struct trk_sample *now = &session->sample[session->current];
+    trk__truth_moment(&session->truth);
+    trk__job_fill(&session->job, now);
+    stamp(session, now, now_ns);
+    session->last_tick_ns = now_ns;
+    session->awaits_grid = false;
+}
+
 int trk__session_tick(struct trk_session *session, struct trk_error *error)
 {
     int64_t now_ns = trk__context_monotonic_ns(&session->context);
@@ -125,6 +137,8 @@ int trk__session_tick(struct trk_session *session, struct trk_error *error)
     stamp(session, now, now_ns);
     trk__derive(before, now, now_ns - session->last_tick_ns, &session->row);
     session->last_tick_ns = now_ns;
+    if (session->finished && session->options.no_closing_row)
+        return 0;
     trk__run_stats_add(&session->stats, &session->row);
     trk__session_record_row(session);
     if (!session->writer)

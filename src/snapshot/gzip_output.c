@@ -23,8 +23,8 @@ int trk__gzip_output_new(int fd, struct trk_gzip_output **ret_output)
     if (!output)
         return -ENOMEM;
     output->fd = fd;
-    if (deflateInit2(&output->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (deflateInit2(&output->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
         free(output);
         return -ENOMEM;
     }

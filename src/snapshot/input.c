@@ -79,8 +79,8 @@ bool trk__input_fill(struct trk_input *input)
 {
     if (input->failure || !input->chunk)
         return false;
-    size_t got = input->inflate ? unpack(input)
-                                : (size_t)read_some(input, input->chunk, CHUNK_BYTES);
+    size_t got =
+        input->inflate ? unpack(input) : (size_t)read_some(input, input->chunk, CHUNK_BYTES);
     show(input, input->chunk, got);
     return got > 0 && !input->failure;
 }

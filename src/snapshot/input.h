@@ -13,12 +13,12 @@ enum { TRK_INPUT_END = -1 }; /* the end, or a failure: look at `failure` */
 struct trk_input {
     int fd; /* -1: memory, or all is read */
     const unsigned char *at, *end;
-    unsigned char *chunk; /* owned; NULL for memory */
+    unsigned char *chunk;        /* owned; NULL for memory */
     struct trk_inflate *inflate; /* NULL: the bytes are plain */
     uint64_t taken;              /* unpacked bytes before `chunk` */
     uint64_t line;               /* newlines taken so far */
     const unsigned char *start;  /* of what is in memory now */
-    int failure;                 /* -EBADMSG: no whole gzip; -EFBIG: past the ceiling; or of read(2) */
+    int failure; /* -EBADMSG: no whole gzip; -EFBIG: past the ceiling; or of read(2) */
 };
 
 /* Takes the descriptor: done closes it, also after a failure here. */

@@ -236,8 +236,8 @@ static bool parse_plain(const char *text, double *ret_value, bool *ret_integer)
     return true;
 }
 
-static bool parse_number(const struct trk_pull *pull, const char *text, double *ret_value,
-                         bool *ret_integer)
+bool trk__pull_parse_number(const struct trk_pull *pull, const char *text, double *ret_value,
+                            bool *ret_integer)
 {
     if (parse_plain(text, ret_value, ret_integer))
         return true;
@@ -260,7 +260,7 @@ static int take_number(struct trk_pull *pull, double *ret_value, bool *ret_integ
     while (is_number_byte(trk__input_peek(pull->input)) && len < sizeof text - 1)
         text[len++] = (char)trk__input_take(pull->input);
     text[len] = '\0';
-    if (!parse_number(pull, text, ret_value, ret_integer))
+    if (!trk__pull_parse_number(pull, text, ret_value, ret_integer))
         return trk__pull_fail(pull, len ? "not a number that JSON knows" : "no value stands here");
     return 0;
 }
@@ -272,7 +272,7 @@ struct word {
 };
 
 static const struct word words[] = {
-    {"null", "null", NAN}, {"true", "true", 1},     {"false", "false", 0},
+    {"null", "null", NAN}, {"true", "true", 1},       {"false", "false", 0},
     {"NaN", "null", NAN},  {"Infinity", "null", NAN}, {"-Infinity", "null", NAN},
 };
 
@@ -308,7 +308,7 @@ int trk__pull_number(struct trk_pull *pull, struct trk_buffer *scratch, double *
             return pull->failure;
         const char *text = scratch->data ? scratch->data : "";
         *ret_value = NAN;
-        *ret_other = *text && !parse_number(pull, text, ret_value, ret_integer);
+        *ret_other = *text && !trk__pull_parse_number(pull, text, ret_value, ret_integer);
         return 0;
     }
     if (byte == '{' || byte == '[') {
@@ -369,7 +369,7 @@ static void skip_scalar(struct trk_pull *pull, int byte, struct trk_buffer *text
     double value;
     bool integer;
     if (len && !(len == 1 && word[0] == '-' && is_letter(trk__input_peek(pull->input)))) {
-        if (!parse_number(pull, word, &value, &integer))
+        if (!trk__pull_parse_number(pull, word, &value, &integer))
             trk__pull_fail(pull, "not a number that JSON knows");
         copy_text(text, word, len);
         return;

@@ -50,6 +50,10 @@ int trk__pull_key(struct trk_pull *pull, struct trk_buffer *text);
 int trk__pull_number(struct trk_pull *pull, struct trk_buffer *scratch, double *ret_value,
                      bool *ret_integer, bool *ret_other);
 
+/* A number as JSON writes it, by itself. */
+bool trk__pull_parse_number(const struct trk_pull *pull, const char *text, double *ret_value,
+                            bool *ret_integer);
+
 /* Passes over a value of any kind, checked; its text without white space is appended to `text` (NULL: it is
  * dropped), NaN and infinities as null. */
 int trk__pull_skip(struct trk_pull *pull, struct trk_buffer *text);

@@ -194,8 +194,7 @@ static void note_gpu(struct trk_record_gpu *gpu, const struct trk_device_row *de
 
 static void note_gpus(struct trk_recorder *recorder, const struct trk_row *row)
 {
-    const struct trk_device_rows *devices =
-        &row->devices[TRK_SCOPE_GPU - TRK_SCOPE_DEVICE_FIRST];
+    const struct trk_device_rows *devices = &row->devices[TRK_SCOPE_GPU - TRK_SCOPE_DEVICE_FIRST];
     if (devices->count && !recorder->gpu)
         recorder->gpu = calloc(TRK_RECORD_GPUS_MAX, sizeof *recorder->gpu);
     for (uint32_t i = 0; recorder->gpu && i < devices->count && i < TRK_RECORD_GPUS_MAX; i++) {
@@ -330,9 +329,8 @@ static int fill_parts(struct trk_snapshot *snapshot, const struct trk_recorder *
     trk__buffer_done(&text);
     const struct {
         const char *key, *json;
-    } parts[] = {{"schema", "\"v2\""},          {"server_info", end->server_info},
-                 {"cloud_info", NULL},          {"totals", end->totals},
-                 {"limits", end->limits},       {"gpus", end->gpus}};
+    } parts[] = {{"schema", "\"v2\""},    {"server_info", end->server_info}, {"cloud_info", NULL},
+                 {"totals", end->totals}, {"limits", end->limits},           {"gpus", end->gpus}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts && code == 0; i++)
         code = trk__snapshot_set(snapshot, parts[i].key, parts[i].json ? parts[i].json : "null");
     return code;

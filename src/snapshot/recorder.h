@@ -16,8 +16,8 @@ struct trk_record_gpu {
 };
 
 struct trk_record_options {
-    const char *path;     /* the growing file; NULL: in the folder of runs, under a name of its own */
-    const char *folder;   /* of runs; NULL: the usual one */
+    const char *path;   /* the growing file; NULL: in the folder of runs, under a name of its own */
+    const char *folder; /* of runs; NULL: the usual one */
     enum trk_rows rows;
     bool children;
     double interval_seconds, start_time;
@@ -37,7 +37,7 @@ struct trk_recorder {
     struct trk_rows_layout layout;
     double held[TRK_ROWS_COLUMNS_MAX]; /* the one row of a run without a growing file */
     uint64_t rows;
-    int failure; /* of the growing file: the first */
+    int failure;                /* of the growing file: the first */
     struct trk_record_gpu *gpu; /* NULL: none was seen */
     uint32_t gpus;
 };

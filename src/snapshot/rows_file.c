@@ -61,9 +61,8 @@ void trk__rows_pack(const struct trk_rows_layout *layout, const struct trk_row *
     for (uint32_t i = 0; i < layout->columns; i++) {
         double value = row->value[layout->metric[i]];
         enum trk_form form = layout->form[i];
-        ret_values[i] = isfinite(value)
-                            ? trk__column_rounded(form, value) * trk__forms[form].divisor
-                            : NAN;
+        ret_values[i] =
+            isfinite(value) ? trk__column_rounded(form, value) * trk__forms[form].divisor : NAN;
     }
 }
 
@@ -213,8 +212,7 @@ int64_t trk__rows_reader_count(const struct trk_rows_reader *reader)
 int trk__rows_reader_row(const struct trk_rows_reader *reader, uint64_t index, double *ret_values)
 {
     size_t bytes = reader->layout.columns * sizeof *ret_values;
-    ssize_t got =
-        pread(reader->fd, ret_values, bytes, (off_t)(reader->head_bytes + index * bytes));
+    ssize_t got = pread(reader->fd, ret_values, bytes, (off_t)(reader->head_bytes + index * bytes));
     return got == (ssize_t)bytes ? 0 : got < 0 ? -errno : -ERANGE;
 }
 
@@ -233,8 +231,8 @@ static int make_table(const struct trk_rows_layout *layout, const double *rows, 
     series->borrows_block = true;
     bool has_own = false;
     for (uint32_t i = 0; i < layout->columns; i++)
-        has_own |= layout->metric[i] != TRK_METRIC_COUNT &&
-                   trk__metrics[layout->metric[i]].scope == scope;
+        has_own |=
+            layout->metric[i] != TRK_METRIC_COUNT && trk__metrics[layout->metric[i]].scope == scope;
     if (!has_own)
         return 0;
     series->column = calloc(layout->columns, sizeof *series->column);

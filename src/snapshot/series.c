@@ -49,8 +49,7 @@ static int add_column(struct trk_series *series, const char *name)
         !cells_fit(series, series->columns + 1, series->rows))
         return -1;
     if (series->columns % STEP == 0) {
-        void *grown =
-            realloc(series->column, (series->columns + STEP) * sizeof *series->column);
+        void *grown = realloc(series->column, (series->columns + STEP) * sizeof *series->column);
         if (!grown)
             return -1;
         series->column = grown;
@@ -129,10 +128,14 @@ static enum trk_schema guess_schema(const struct trk_series *series)
         const char *name;
         enum trk_schema schema;
     } signs[] = {
-        {"memory_mib", TRK_SCHEMA_V3},         {"memory_used_mib", TRK_SCHEMA_V3},
-        {"gpu_vram_mib", TRK_SCHEMA_V3},       {"memory_bytes", TRK_SCHEMA_FULL},
-        {"memory_used_bytes", TRK_SCHEMA_FULL}, {"cpu_usage_cores", TRK_SCHEMA_FULL},
-        {"pss", TRK_SCHEMA_V1},                {"memory_active_anon", TRK_SCHEMA_V1},
+        {"memory_mib", TRK_SCHEMA_V3},
+        {"memory_used_mib", TRK_SCHEMA_V3},
+        {"gpu_vram_mib", TRK_SCHEMA_V3},
+        {"memory_bytes", TRK_SCHEMA_FULL},
+        {"memory_used_bytes", TRK_SCHEMA_FULL},
+        {"cpu_usage_cores", TRK_SCHEMA_FULL},
+        {"pss", TRK_SCHEMA_V1},
+        {"memory_active_anon", TRK_SCHEMA_V1},
     };
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (has_column(series, signs[i].name))

@@ -48,7 +48,7 @@ static inline const struct trk_series_column *
 trk__snapshot_column(const struct trk_snapshot *snapshot, enum trk_metric metric)
 {
     return trk__series_find(trk__metrics[metric].scope == TRK_SCOPE_PROCESS ? &snapshot->process
-                                                                           : &snapshot->system,
+                                                                            : &snapshot->system,
                             metric);
 }
 

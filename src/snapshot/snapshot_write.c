@@ -139,7 +139,8 @@ static int make_temporary(int dir_fd, const char *path, char *ret_name, size_t s
                        (int)getpid(), now.tv_nsec);
     if (len < 0 || (size_t)len >= size)
         return -ENAMETOOLONG;
-    int fd = openat(dir_fd, ret_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, FILE_MODE);
+    int fd =
+        openat(dir_fd, ret_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, FILE_MODE);
     return fd < 0 ? -errno : fd;
 }
 

@@ -265,9 +265,16 @@ int trk__store_remove(const char *path, const char *id, struct trk_error *error)
 
 int trk__store_take_events(const char *path, const char *id, struct trk_snapshot *snapshot)
 {
+    char name[TRK_RUN_ID_SIZE + 16];
+    snprintf(name, sizeof name, "%s.events", id);
+    return trk__store_read_events(path, name, snapshot);
+}
+
+int trk__store_read_events(const char *folder, const char *file, struct trk_snapshot *snapshot)
+{
     enum { EVENTS_MAX_BYTES = 16 << 20 };
     char name[TRK_STORE_PATH_SIZE + TRK_RUN_ID_SIZE + 16];
-    snprintf(name, sizeof name, "%s/%s.events", path, id);
+    snprintf(name, sizeof name, "%s/%s", folder, file);
     TRK_CLEANUP_FD int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return trk__snapshot_set(snapshot, "events", "[]");

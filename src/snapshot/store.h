@@ -53,6 +53,9 @@ int trk__store_recover(const char *path, const char *id, struct trk_error *error
 /* The marks that a run has got so far as the part "events"; none: the part is []. */
 int trk__store_take_events(const char *path, const char *id, struct trk_snapshot *snapshot);
 
+/* The same from a file of any name. */
+int trk__store_read_events(const char *folder, const char *file, struct trk_snapshot *snapshot);
+
 /* Removes what a run with a record has no use for any more: the growing file and its marks. */
 void trk__store_drop_traces(const char *path, const char *id);
 

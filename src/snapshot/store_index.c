@@ -44,8 +44,8 @@ static void copy_command(const struct trk_snapshot *head, char *text, size_t siz
     for (int state = 0; trk__pull_next_item(&pull, &state, '[', ']') && len + 1 < size;) {
         if (trk__pull_string(&pull, &word) < 0)
             break;
-        int put = snprintf(text + len, size - len, "%s%s", len ? " " : "",
-                           word.data ? word.data : "");
+        int put =
+            snprintf(text + len, size - len, "%s%s", len ? " " : "", word.data ? word.data : "");
         len += put > 0 ? (size_t)put : 0;
     }
     trk__buffer_done(&word);
@@ -183,8 +183,7 @@ bool trk__store_index_find(const struct trk_store_index *index, struct trk_run_i
 {
     if (!index->count)
         return false;
-    const struct trk_run_info *found =
-        bsearch(run, index->run, index->count, sizeof *run, by_id);
+    const struct trk_run_info *found = bsearch(run, index->run, index->count, sizeof *run, by_id);
     if (!found || found->file_bytes != run->file_bytes)
         return false;
     *run = *found;
@@ -246,8 +245,7 @@ char *trk__store_mark_interrupted(const char *metadata, const struct trk_snapsho
     if (isnan(stop))
         stop = mtime;
     char *changed = trk__json_with(metadata, "interrupted", "true");
-    size_t rows =
-        snapshot->process.rows ? snapshot->process.rows : snapshot->system.rows;
+    size_t rows = snapshot->process.rows ? snapshot->process.rows : snapshot->system.rows;
     if (changed && set_number(&changed, "stop_time", round(stop * 1e6) / 1e6) &&
         set_number(&changed, "duration", round((stop - start + interval) * 100) / 100) &&
         set_number(&changed, "wall_seconds", round((stop - start) * 1e6) / 1e6) &&

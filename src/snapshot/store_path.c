@@ -23,7 +23,8 @@ int trk__store_path(const char *folder, char ret_path[TRK_STORE_PATH_SIZE])
     else if (state && state[0] == '/') /* a relative one is to be ignored, the standard says */
         len = snprintf(ret_path, TRK_STORE_PATH_SIZE, "%s/resource-tracker/runs", state);
     else if (home && home[0] == '/')
-        len = snprintf(ret_path, TRK_STORE_PATH_SIZE, "%s/.local/state/resource-tracker/runs", home);
+        len =
+            snprintf(ret_path, TRK_STORE_PATH_SIZE, "%s/.local/state/resource-tracker/runs", home);
     else
         return -ENOENT;
     return len < TRK_STORE_PATH_SIZE ? 0 : -ENAMETOOLONG;
@@ -84,7 +85,7 @@ static const char *base_name(const char *path)
 static bool is_interpreter(const char *name)
 {
     static const char *const patterns[] = {
-        "python*", "pypy*", "Rscript", "R",    "perl*", "ruby*", "node*", "bash", "sh",     "dash",
+        "python*", "pypy*", "Rscript", "R",     "perl*", "ruby*", "node*", "bash", "sh",     "dash",
         "zsh",     "ksh",   "java",    "julia", "php*",  "lua*",  "deno",  "bun",  "octave*"};
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         if (fnmatch(patterns[i], name, 0) == 0)

@@ -135,18 +135,17 @@ static void classic_without_a_value_is_absent(void)
 
 static void history_averages_means_and_takes_the_largest_of_maxima(void)
 {
-    struct trk_run_facts runs[3] = {plain_run(100), plain_run(300), plain_run(200)};
-    runs[0].classic.cpu_mean_cores = 1;
-    runs[1].classic.cpu_mean_cores = 4;
-    runs[2].classic.cpu_mean_cores = NAN;
-    runs[1].classic.gpu_mean_devices = 1;
-    runs[2].classic.gpu_max_devices = 3;
+    const struct trk_classic_stats runs[3] = {
+        {.cpu_mean_cores = 1, .memory_max_kib = 100},
+        {.cpu_mean_cores = 4, .memory_max_kib = 300, .gpu_mean_devices = 1},
+        {.cpu_mean_cores = NAN, .memory_max_kib = 200, .gpu_max_devices = 3},
+    };
     struct trk_classic_stats all = trk__classic_aggregate(runs, 3);
     CHECK_NEAR(all.cpu_mean_cores, 2.5, 0);
-    CHECK_NEAR(all.memory_max_kib, 300 * 1024, 0);
+    CHECK_NEAR(all.memory_max_kib, 300, 0);
     CHECK_NEAR(all.gpu_mean_devices, 1.0 / 3, 1e-15);
     CHECK_NEAR(all.gpu_max_devices, 3, 0);
-    CHECK_NAN(trk__classic_aggregate(runs, 0).memory_max_kib);
+    CHECK(isnan(trk__classic_aggregate(runs, 0).memory_max_kib));
 }
 
 /* ---- memory -------------------------------------------------------------------------- */
@@ -200,6 +199,13 @@ static void an_unsure_measurement_widens_the_margin(void)
     CHECK_NEAR(memory_mib(&run, 1, TRK_LEVEL_BALANCED), 13824,
                0);                                             /* 13500: high is not its matter */
     CHECK_NEAR(memory_mib(&run, 1, TRK_LEVEL_SAFE), 19456, 0); /* 12000 + 7000 */
+}
+
+static void an_upper_end_far_off_says_nothing(void)
+{
+    struct trk_run_facts run = plain_run(10000);
+    run.peak_high_bytes = 300e12;
+    CHECK_NEAR(memory_mib(&run, 1, TRK_LEVEL_SAFE), 17408, 0); /* 10000 + 7000 */
 }
 
 static void a_run_killed_at_its_limit_is_no_peak(void)
@@ -537,6 +543,7 @@ int main(void)
     RUN(a_small_job_gets_the_least_margin);
     RUN(spread_widens_the_margin_up_to_a_point);
     RUN(an_unsure_measurement_widens_the_margin);
+    RUN(an_upper_end_far_off_says_nothing);
     RUN(a_run_killed_at_its_limit_is_no_peak);
     RUN(a_run_that_sat_at_its_limit_is_censored_too);
     RUN(a_larger_run_since_has_shown_the_need);

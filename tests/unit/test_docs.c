@@ -124,7 +124,7 @@ static void test_man_page(void)
     }
     strip_roff();
     find_options("man page", "--");
-    check_found("man page", CLI_FOR_ALL, true);
+    check_found("man page", CLI_FOR_ANY_COMMAND, true);
     static const char *const sections[] = {"NAME",        "SYNOPSIS", "OPTIONS", "EXIT STATUS",
                                            "ENVIRONMENT", "FILES",    "EXAMPLES"};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
@@ -194,13 +194,13 @@ static void test_completions(void)
 {
     read_text(paths[BASH]);
     find_options("bash", "--");
-    check_found("bash", CLI_FOR_ALL, false);
+    check_found("bash", CLI_FOR_ANY_COMMAND, false);
     read_text(paths[ZSH]);
     find_options("zsh", "--");
-    check_found("zsh", CLI_FOR_ALL, false);
+    check_found("zsh", CLI_FOR_ANY_COMMAND, false);
     read_text(paths[FISH]);
     find_options("fish", "-l ");
-    check_found("fish", CLI_FOR_ALL, false);
+    check_found("fish", CLI_FOR_ANY_COMMAND, false);
 }
 
 int main(int argc, char *argv[])

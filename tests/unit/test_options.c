@@ -247,13 +247,25 @@ static void test_operands(void)
 
 static void test_reserved_names(void)
 {
-    static const char *const names[] = {"report", "recommend", "runs",
-                                        "mark",   "convert",   "catalog"};
+    static const char *const names[] = {"report", "catalog"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         CHECK(parse(names[i]) == -EINVAL);
         CHECK(strstr(error.message, "is not available in this version") != NULL);
         CHECK(strstr(error.message, "resource-tracker -- ") != NULL);
     }
+}
+
+static void test_actions_of_runs(void)
+{
+    CHECK(parse("runs") == 0 && invocation.options.action == NULL);
+    CHECK(parse("runs prune --older-than 2d") == 0);
+    CHECK_TEXT(invocation.options.action, "prune");
+    CHECK_NEAR(invocation.options.older_than_seconds, 172800, 0);
+    CHECK(parse("runs show abc") == 0);
+    CHECK_TEXT(invocation.options.operands[0], "abc");
+    CHECK(parse("convert --schema v3 a.csv b.csv") == 0);
+    CHECK(invocation.options.session.schema == TRK_SCHEMA_V3);
+    CHECK(parse("convert a.csv b.csv") == 0 && invocation.options.session.schema == 0);
 }
 
 static void test_names_are_unique(void)
@@ -264,7 +276,7 @@ static void test_names_are_unique(void)
         CHECK(!option->short_name || cli_option_find_short(option->short_name) == option);
         CHECK((option->type == CLI_TYPE_FLAG) == (option->argument == NULL));
         CHECK((option->type == CLI_TYPE_CHOICE) == (option->choices != NULL));
-        CHECK(option->commands & CLI_FOR_RUN); /* the general help is that of run */
+        CHECK(option->commands & CLI_FOR_ANY_COMMAND);
     }
 }
 
@@ -285,6 +297,7 @@ int main(void)
     RUN(test_missing_and_wrong_values);
     RUN(test_operands);
     RUN(test_reserved_names);
+    RUN(test_actions_of_runs);
     RUN(test_names_are_unique);
     return check_done("options");
 }

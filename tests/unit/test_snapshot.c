@@ -21,8 +21,8 @@ static struct trk_snapshot *parse(const char *text)
     return snapshot;
 }
 
-static const char *const v2_text =
-    META "\"server_info\":{\"os\":\"Linux\",\"vcpus\":2},\"cloud_info\":null,"
+static const char *const v2_text = META
+    "\"server_info\":{\"os\":\"Linux\",\"vcpus\":2},\"cloud_info\":null,"
     "\"process_metrics\":[{\"timestamp\":10.5,\"pid\":7.0,\"children\":null,\"memory\":2048.0},"
     "{\"timestamp\":11,\"pid\":7,\"children\":3,\"memory\":1024}],"
     "\"system_metrics\":[{\"timestamp\":10.5,\"memory_used\":100,\"disk_space_used_gb\":1.5}],"
@@ -36,12 +36,10 @@ static void loads_rows_of_v2(void)
         return;
     CHECK_U64(snapshot->process.rows, 2);
     CHECK_U64(snapshot->system.rows, 1);
-    const struct trk_series_column *memory =
-        trk__snapshot_column(snapshot, TRK_M_PROC_MEMORY);
+    const struct trk_series_column *memory = trk__snapshot_column(snapshot, TRK_M_PROC_MEMORY);
     CHECK(memory && trk__series_value(memory, 0) == 2048 * 1024.0);
     CHECK(memory && trk__series_value(memory, 1) == 1024 * 1024.0);
-    const struct trk_series_column *children =
-        trk__snapshot_column(snapshot, TRK_M_PROC_CHILDREN);
+    const struct trk_series_column *children = trk__snapshot_column(snapshot, TRK_M_PROC_CHILDREN);
     CHECK(children && isnan(trk__series_value(children, 0)));
     CHECK(children && trk__series_value(children, 1) == 3);
     const struct trk_series_column *space = trk__snapshot_column(snapshot, TRK_M_SYS_SPACE_USED);
@@ -134,8 +132,8 @@ static void names_the_place_of_a_fault(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trk_snapshot *snapshot = NULL;
         struct trk_error error = {0};
-        int code = trk__snapshot_parse(cases[i].text, strlen(cases[i].text), "t.json", &snapshot,
-                                       &error);
+        int code =
+            trk__snapshot_parse(cases[i].text, strlen(cases[i].text), "t.json", &snapshot, &error);
         CHECK(code < 0 && !snapshot);
         if (!strstr(error.message, cases[i].part)) {
             fprintf(stderr, "case %zu: %s\n", i, error.message);
@@ -212,8 +210,8 @@ static void saves_and_loads_files(void)
         CHECK(loaded && loaded->process.rows == rows);
         const struct trk_series_column *memory =
             loaded ? trk__snapshot_column(loaded, TRK_M_PROC_MEMORY) : NULL;
-        CHECK(memory && trk__series_value(memory, rows - 1) ==
-                            (double)((rows - 1) * 7919 % 1000) * 1024);
+        CHECK(memory &&
+              trk__series_value(memory, rows - 1) == (double)((rows - 1) * 7919 % 1000) * 1024);
         trk__snapshot_free(loaded);
         CHECK(truncate(path, 90) == 0);
         loaded = NULL;
@@ -238,8 +236,7 @@ static void downsampling_keeps_extremes_and_says_so(void)
     CHECK_NEAR(trk__snapshot_number(snapshot, "downsampled.process_rows"), 1000, 0);
     const struct trk_series_column *memory = trk__snapshot_column(snapshot, TRK_M_PROC_MEMORY);
     const struct trk_series_column *utime = trk__snapshot_column(snapshot, TRK_M_PROC_UTIME);
-    const struct trk_series_column *time =
-        trk__series_find(&snapshot->process, TRK_M_TIMESTAMP);
+    const struct trk_series_column *time = trk__series_find(&snapshot->process, TRK_M_TIMESTAMP);
     double max = 0, sum = 0;
     for (size_t row = 0; row < 91; row++) {
         max = fmax(max, trk__series_value(memory, row));

@@ -1,4 +1,4 @@
-for name in report recommend runs mark convert catalog; do
+for name in report catalog; do
     resource-tracker $name
     echo "$?"
 done

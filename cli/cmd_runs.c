@@ -1,0 +1,270 @@
+/* Past runs: list, show, remove, prune. */
+#include "cli.h"
+#include "human.h"
+#include "message.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PATH_SIZE = 1100, OUTCOME_SIZE = 24, TIME_SIZE = 24 };
+
+static bool is_wanted(const struct cli_options *options, const struct trk_run_info *run)
+{
+    return !options->match || strstr(run->command, options->match) ||
+           strstr(run->job_name, options->match);
+}
+
+static void outcome_of(const struct trk_run_info *run, char ret_text[OUTCOME_SIZE])
+{
+    if (run->running)
+        snprintf(ret_text, OUTCOME_SIZE, "running");
+    else if (run->interrupted)
+        snprintf(ret_text, OUTCOME_SIZE, "interrupted");
+    else if (run->exit_signal)
+        snprintf(ret_text, OUTCOME_SIZE, "signal %d", run->exit_signal);
+    else if (run->exit_code >= 0)
+        snprintf(ret_text, OUTCOME_SIZE, "exit %d", run->exit_code);
+    else
+        snprintf(ret_text, OUTCOME_SIZE, "ended");
+}
+
+static const char *figure(const char *(*words)(double, char *), double value, char *text)
+{
+    return isnan(value) ? "-" : words(value, text);
+}
+
+static void started_at(const struct trk_run_info *run, char ret_text[TIME_SIZE])
+{
+    time_t seconds = (time_t)run->start_time;
+    struct tm local;
+    strcpy(ret_text, "-");
+    if (!isnan(run->start_time) && localtime_r(&seconds, &local))
+        strftime(ret_text, TIME_SIZE, "%Y-%m-%d %H:%M:%S", &local);
+}
+
+/* ---- list ---------------------------------------------------------------------------- */
+
+static void print_row(const struct trk_run_info *run)
+{
+    char started[TIME_SIZE], outcome[OUTCOME_SIZE];
+    char wall[CLI_HUMAN_SIZE], cpu[CLI_HUMAN_SIZE], memory[CLI_HUMAN_SIZE];
+    started_at(run, started);
+    outcome_of(run, outcome);
+    printf("%-24s  %-19s  %12s  %12s  %9s  %-11s  %s%s%s\n", run->id, started,
+           figure(cli_human_seconds, run->wall_seconds, wall),
+           figure(cli_human_seconds, run->cpu_seconds, cpu),
+           figure(cli_human_bytes, run->peak_memory_bytes, memory), outcome, run->job_name,
+           *run->job_name ? ": " : "", run->command);
+}
+
+static void print_json_text(const char *key, const char *text)
+{
+    printf(",\"%s\":\"", key);
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            putchar('\\');
+        putchar(*at < ' ' ? ' ' : *at);
+    }
+    putchar('"');
+}
+
+static void print_json_number(const char *key, double value, int decimals)
+{
+    if (isnan(value))
+        printf(",\"%s\":null", key);
+    else
+        printf(",\"%s\":%.*f", key, decimals, value);
+}
+
+static void print_json(const struct trk_run_info *run)
+{
+    printf("{\"id\":\"%s\"", run->id);
+    print_json_number("start_time", run->start_time, 6);
+    print_json_number("wall_seconds", run->wall_seconds, 6);
+    print_json_number("cpu_seconds", run->cpu_seconds, 6);
+    print_json_number("peak_memory_bytes", run->peak_memory_bytes, 0);
+    print_json_number("exit_code", run->exit_code < 0 ? NAN : run->exit_code, 0);
+    print_json_number("signal", run->exit_signal ? run->exit_signal : NAN, 0);
+    printf(",\"interrupted\":%s,\"running\":%s,\"samples\":%llu,\"file_bytes\":%llu",
+           run->interrupted ? "true" : "false", run->running ? "true" : "false",
+           (unsigned long long)run->samples, (unsigned long long)run->file_bytes);
+    print_json_text("key", run->key);
+    print_json_text("job_name", run->job_name);
+    print_json_text("command", run->command);
+    printf("}\n");
+}
+
+static int list_runs(const struct cli_options *options, const trk_runs *runs)
+{
+    if (options->operands[0])
+        return cli_fail("runs: '%s' is no action; there are show, rm and prune",
+                        options->operands[0]);
+    size_t shown = 0;
+    struct trk_run_info run = {.size = sizeof run};
+    for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++) {
+        if (!is_wanted(options, &run))
+            continue;
+        if (options->json) {
+            print_json(&run);
+            continue;
+        }
+        if (!shown++)
+            printf("%-24s  %-19s  %12s  %12s  %9s  %-11s  %s\n", "RUN", "STARTED", "TIME", "CPU",
+                   "MEMORY", "OUTCOME", "COMMAND");
+        print_row(&run);
+    }
+    if (!shown && !options->json)
+        fprintf(stderr, "resource-tracker: no run is kept%s\n",
+                options->match ? " with that in its command" : " yet");
+    return 0;
+}
+
+/* ---- show and remove ----------------------------------------------------------------- */
+
+/* The index of the run that a word means; -1 with a message. A file is no run of the list. */
+static long find_run(const trk_runs *runs, const char *word)
+{
+    char path[PATH_SIZE];
+    struct trk_error error = {0};
+    if (trk_runs_resolve(runs, word, path, sizeof path, &error) < 0) {
+        cli_fail("%s", error.message);
+        return -1;
+    }
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    struct trk_run_info run = {.size = sizeof run};
+    for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++)
+        if (strncmp(name, run.id, strlen(run.id)) == 0)
+            return (long)i;
+    cli_fail("%s is a file, not one of the runs that are kept", word);
+    return -1;
+}
+
+static void print_details(const trk_runs *runs, const struct trk_run_info *run)
+{
+    char started[TIME_SIZE], outcome[OUTCOME_SIZE], path[PATH_SIZE];
+    char wall[CLI_HUMAN_SIZE], cpu[CLI_HUMAN_SIZE], memory[CLI_HUMAN_SIZE];
+    started_at(run, started);
+    outcome_of(run, outcome);
+    if (trk_runs_resolve(runs, run->id, path, sizeof path, NULL) < 0)
+        strcpy(path, "-");
+    printf("run       %s\ncommand   %s\n", run->id, *run->command ? run->command : "-");
+    if (*run->job_name)
+        printf("name      %s\n", run->job_name);
+    printf("started   %s\noutcome   %s\ntime      %s\nCPU       %s\nmemory    %s\n"
+           "samples   %llu\nrecord    %s\n",
+           started, outcome, figure(cli_human_seconds, run->wall_seconds, wall),
+           figure(cli_human_seconds, run->cpu_seconds, cpu),
+           figure(cli_human_bytes, run->peak_memory_bytes, memory),
+           (unsigned long long)run->samples, path);
+}
+
+static int show_runs(const struct cli_options *options, const trk_runs *runs)
+{
+    static char *last[] = {NULL, NULL};
+    char **words = options->operands[0] ? options->operands : last;
+    do {
+        long index = find_run(runs, *words);
+        struct trk_run_info run = {.size = sizeof run};
+        if (index < 0)
+            return CLI_EXIT_OWN;
+        trk_runs_at(runs, (size_t)index, &run);
+        if (options->json)
+            print_json(&run);
+        else
+            print_details(runs, &run);
+    } while (*words && *++words);
+    return 0;
+}
+
+static int remove_one(trk_runs *runs, size_t index)
+{
+    struct trk_error error = {0};
+    return trk_runs_remove(runs, index, &error) < 0 ? cli_fail("%s", error.message) : 0;
+}
+
+static int remove_runs(const struct cli_options *options, trk_runs *runs)
+{
+    if (!options->operands[0])
+        return cli_fail("runs rm needs the id of a run; resource-tracker runs lists them");
+    int status = 0;
+    for (char **word = options->operands; *word; word++) {
+        long index = find_run(runs, *word);
+        if (index < 0 || remove_one(runs, (size_t)index) != 0)
+            status = CLI_EXIT_OWN;
+    }
+    return status;
+}
+
+/* ---- prune --------------------------------------------------------------------------- */
+
+/* "500M", "2GiB", "1000000"; powers of 1024. Negative: not a size. */
+static double parse_size(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double size = strtod(text, &end);
+    if (end == text || !(size >= 0))
+        return -1;
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    if (unit && *unit) {
+        size = ldexp(size, 10 * (int)(unit - units + 1));
+        end++;
+    }
+    if (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)
+        end += strlen(end);
+    return *end ? -1 : size;
+}
+
+static int prune_runs(const struct cli_options *options, trk_runs *runs)
+{
+    double limit = options->max_size ? parse_size(options->max_size) : INFINITY;
+    if (limit < 0)
+        return cli_fail("--max-size: '%s' is not a size; write it as 500M or 2G",
+                        options->max_size);
+    if (!options->max_size && !(options->older_than_seconds > 0))
+        return cli_fail("runs prune needs --older-than TIME or --max-size SIZE");
+    double oldest = (double)time(NULL) - options->older_than_seconds, kept_bytes = 0;
+    size_t removed = 0;
+    struct trk_run_info run = {.size = sizeof run};
+    for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++) {
+        if (run.running || !is_wanted(options, &run))
+            continue;
+        bool old = options->older_than_seconds > 0 && run.start_time < oldest;
+        if (!old && kept_bytes + (double)run.file_bytes <= limit) {
+            kept_bytes += (double)run.file_bytes;
+            continue;
+        }
+        limit = old ? limit : -1; /* whatever is older goes too, however small */
+        if (remove_one(runs, i) != 0)
+            return CLI_EXIT_OWN;
+        removed++;
+    }
+    if (!options->quiet)
+        printf("%zu run%s removed\n", removed, removed == 1 ? "" : "s");
+    return 0;
+}
+
+int cli_cmd_runs(const struct cli_options *options)
+{
+    trk_runs *runs;
+    struct trk_error error = {0};
+    if (trk_runs_new(NULL, &runs, &error) < 0)
+        return cli_fail("%s", error.message);
+    int status;
+    if (!options->action)
+        status = list_runs(options, runs);
+    else if (strcmp(options->action, "show") == 0)
+        status = show_runs(options, runs);
+    else if (strcmp(options->action, "rm") == 0)
+        status = remove_runs(options, runs);
+    else
+        status = prune_runs(options, runs);
+    trk_runs_free(runs);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cli_fail("can't write to standard output: %s", strerror(errno));
+    return status;
+}

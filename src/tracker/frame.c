@@ -1,0 +1,226 @@
+#include "tracker/frame.h"
+
+#include "base/error.h"
+#include "write/columns.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names for a person by the names in v2; the others of a metric mean the same. */
+static const struct {
+    const char *name, *human;
+} human_names[] = {
+    {"timestamp", "Timestamp"},
+    {"processes", "processes"},
+    {"utime", "CPU time (user)"},
+    {"stime", "CPU time (system)"},
+    {"cpu_usage", "CPU usage"},
+    {"memory_free", "free memory"},
+    {"memory_used", "used memory"},
+    {"memory_buffers", "memory buffers"},
+    {"memory_cached", "memory page/file cached"},
+    {"memory_active", "active memory"},
+    {"memory_inactive", "inactive memory"},
+    {"disk_read_bytes", "disk read"},
+    {"disk_write_bytes", "disk write"},
+    {"disk_space_total_gb", "disk space total"},
+    {"disk_space_used_gb", "disk space used"},
+    {"disk_space_free_gb", "disk space free"},
+    {"net_recv_bytes", "inbound network traffic"},
+    {"net_sent_bytes", "outbound network traffic"},
+    {"gpu_usage", "GPU usage"},
+    {"gpu_vram", "VRAM used"},
+    {"gpu_utilized", "GPUs in use"},
+    {"pid", "PID"},
+    {"children", "children"},
+    {"memory", "memory usage"},
+    {"read_bytes", "disk read"},
+    {"write_bytes", "disk write"},
+};
+
+static const char *human_name(const char *name, enum trk_metric metric)
+{
+    const char *v2 = metric == TRK_METRIC_COUNT
+                         ? NULL
+                         : trk__metrics[metric].column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].name;
+    if (!v2)
+        v2 = metric == TRK_M_SYS_MEM_USED_UNAVAILABLE ? "memory_used" : name;
+    for (size_t i = 0; i < sizeof human_names / sizeof *human_names; i++)
+        if (strcmp(human_names[i].name, v2) == 0)
+            return human_names[i].human;
+    return name;
+}
+
+void trk_frame_options_init(struct trk_frame_options *options)
+{
+    *options = (struct trk_frame_options){.size = sizeof *options, .rows = TRK_ROWS_BOTH};
+}
+
+void trk_frame_free(trk_frame *frame)
+{
+    if (!frame)
+        return;
+    for (size_t i = 0; i < frame->columns; i++) {
+        free(frame->column[i].name);
+        free(frame->column[i].value);
+    }
+    free(frame->column);
+    free(frame);
+}
+
+/* ---- building ------------------------------------------------------------------------ */
+
+struct slice {
+    size_t first, rows;
+};
+
+static enum trk_form form_of(const struct trk_series *series, enum trk_metric metric)
+{
+    if (metric == TRK_METRIC_COUNT)
+        return TRK_FORM_NONE;
+    const struct trk_metric_def *def = &trk__metrics[metric];
+    return series->schema == TRK_SCHEMA_FULL ? trk__unit_form(def->unit)
+                                             : def->column[series->schema - TRK_SCHEMA_V1].form;
+}
+
+/* As the schema shows it, or that in bytes: what was rounded stays rounded. */
+static double shown(enum trk_form form, double value, bool bytes)
+{
+    if (form == TRK_FORM_NONE || !isfinite(value))
+        return value;
+    double rounded = trk__column_rounded(form, value);
+    bool is_size = form == TRK_FORM_KIB || form == TRK_FORM_MIB || form == TRK_FORM_MIB4 ||
+                   form == TRK_FORM_GIB2 || form == TRK_FORM_GB2;
+    return bytes && is_size ? rounded * trk__forms[form].divisor : rounded;
+}
+
+static int add_column(struct trk_frame *frame, const struct trk_series *series, size_t index,
+                      const char *prefix, const struct trk_frame_options *options,
+                      struct slice slice)
+{
+    const struct trk_series_column *from = &series->column[index];
+    struct trk_frame_column *to = &frame->column[frame->columns];
+    const char *name = options->human_names ? human_name(from->name, from->metric) : from->name;
+    *to = (struct trk_frame_column){.metric = from->metric};
+    if (asprintf(&to->name, "%s%s", from->metric == TRK_M_TIMESTAMP ? "" : prefix, name) < 0)
+        return -ENOMEM;
+    frame->columns++;
+    to->value = malloc((slice.rows + 1) * sizeof *to->value);
+    if (!to->value)
+        return -ENOMEM;
+    enum trk_form form = form_of(series, from->metric);
+    to->integer = form == TRK_FORM_NONE ? from->integer : trk__forms[form].integer;
+    for (size_t row = 0; row < slice.rows; row++)
+        to->value[row] = shown(form, trk__series_value(from, slice.first + row), options->bytes);
+    return 0;
+}
+
+static int add_table(struct trk_frame *frame, const struct trk_series *series, const char *prefix,
+                     const struct trk_frame_options *options, struct slice slice, bool with_time)
+{
+    int code = 0;
+    for (size_t i = 0; i < series->columns && code == 0; i++)
+        if (with_time || series->column[i].metric != TRK_M_TIMESTAMP)
+            code = add_column(frame, series, i, prefix, options, slice);
+    return code;
+}
+
+static struct slice cut(size_t rows, const struct trk_frame_options *options)
+{
+    struct slice slice = {.first = options->first < rows ? (size_t)options->first : rows};
+    slice.rows = rows - slice.first;
+    if (options->count && options->count < slice.rows)
+        slice.rows = (size_t)options->count;
+    return slice;
+}
+
+static const char *prefix_of(const char *asked, bool alone, bool human, const char *plain,
+                             const char *for_people)
+{
+    if (alone)
+        return "";
+    return asked ? asked : human ? for_people : plain;
+}
+
+int trk__frame_make(const struct trk_tables *tables, const struct trk_frame_options *options,
+                    trk_frame **ret_frame)
+{
+    const struct trk_series *process = &tables->process, *system = &tables->system;
+    bool has_process = options->rows & TRK_ROWS_PROCESS && process->columns;
+    bool has_system = options->rows & TRK_ROWS_SYSTEM && system->columns;
+    bool alone = options->rows != TRK_ROWS_BOTH;
+    size_t rows = has_process ? process->rows : system->rows;
+    if (has_process && has_system && system->rows < rows)
+        rows = system->rows;
+    struct slice slice = cut(has_process || has_system ? rows : 0, options);
+    struct trk_frame *frame = calloc(1, sizeof *frame);
+    if (!frame)
+        return -ENOMEM;
+    frame->rows = slice.rows;
+    frame->column = calloc(process->columns + system->columns + 1, sizeof *frame->column);
+    int code = frame->column ? 0 : -ENOMEM;
+    bool human = options->human_names;
+    if (code == 0 && has_system)
+        code = add_table(frame, system,
+                         prefix_of(options->system_prefix, alone, human, "system_", "System "),
+                         options, slice, true);
+    if (code == 0 && has_process)
+        code = add_table(frame, process,
+                         prefix_of(options->process_prefix, alone, human, "process_", "Process "),
+                         options, slice, !has_system);
+    if (code < 0)
+        trk_frame_free(frame);
+    else
+        *ret_frame = frame;
+    return code;
+}
+
+int trk_tracker_frame(trk_tracker *tracker, const struct trk_frame_options *options,
+                      trk_frame **ret_frame, struct trk_error *error)
+{
+    struct trk_frame_options usual;
+    trk_frame_options_init(&usual);
+    if (!options)
+        options = &usual;
+    if (options->size != sizeof *options || options->rows < TRK_ROWS_PROCESS ||
+        options->rows > TRK_ROWS_BOTH)
+        return trk__error_set(error, -EINVAL,
+                              "the options were not made by trk_frame_options_init");
+    struct trk_tables tables;
+    int code = trk__tracker_tables(tracker, &tables, error);
+    if (code < 0)
+        return code;
+    code = trk__frame_make(&tables, options, ret_frame);
+    trk__tables_done(&tables);
+    return code < 0 ? trk__error_set(error, code, "no memory for the samples") : 0;
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+size_t trk_frame_rows(const trk_frame *frame)
+{
+    return frame->rows;
+}
+
+size_t trk_frame_columns(const trk_frame *frame)
+{
+    return frame->columns;
+}
+
+const char *trk_frame_name(const trk_frame *frame, size_t column)
+{
+    return column < frame->columns ? frame->column[column].name : NULL;
+}
+
+const double *trk_frame_values(const trk_frame *frame, size_t column)
+{
+    return column < frame->columns ? frame->column[column].value : NULL;
+}
+
+bool trk_frame_is_integer(const trk_frame *frame, size_t column)
+{
+    return column < frame->columns && frame->column[column].integer;
+}

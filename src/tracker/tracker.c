@@ -1,0 +1,400 @@
+#include "tracker/tracker.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The grid begins at least so long after the start: the tracker's process takes a few milliseconds. */
+static const double START_AHEAD_SECONDS = 0.05;
+
+static const char *const own_files[] = {"rows", "events", "server", "summary", "error", ".new"};
+
+void trk_tracker_options_init(struct trk_tracker_options *options)
+{
+    *options = (struct trk_tracker_options){.size = sizeof *options,
+                                            .children = true,
+                                            .interval_seconds = 1,
+                                            .autostart = true,
+                                            .track_processes = true,
+                                            .track_system = true,
+                                            .discover_server = true,
+                                            .discover_cloud = true};
+}
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void sleep_seconds(double seconds)
+{
+    struct timespec wait = {.tv_sec = (time_t)seconds};
+    wait.tv_nsec = (long)((seconds - (double)wait.tv_sec) * 1e9);
+    nanosleep(&wait, NULL);
+}
+
+static struct trk_tracker *tracker_alloc(const struct trk_tracker_options *options)
+{
+    struct trk_tracker *tracker = calloc(1, sizeof *tracker);
+    if (!tracker)
+        return NULL;
+    tracker->options = *options;
+    tracker->options.program = NULL;
+    tracker->owner = getpid();
+    tracker->start_time = tracker->stop_time = NAN;
+    tracker->reader.fd = -1;
+    return tracker;
+}
+
+static int check_options(const struct trk_tracker_options *options, struct trk_error *error)
+{
+    if (options->size != sizeof *options)
+        return trk__error_set(error, -EINVAL,
+                              "the options were not made by trk_tracker_options_init");
+    if (!(options->interval_seconds >= 0.001 && options->interval_seconds <= 3600))
+        return trk__error_set(error, -EINVAL, "the interval must be 0.001 to 3600 seconds");
+    if (!options->track_processes && !options->track_system)
+        return trk__error_set(error, -EINVAL, "neither processes nor the system are to be tracked");
+    return 0;
+}
+
+int trk_tracker_new(const struct trk_tracker_options *options, trk_tracker **ret_tracker,
+                    struct trk_error *error)
+{
+    int code = check_options(options, error);
+    if (code < 0)
+        return code;
+    struct trk_tracker *tracker = tracker_alloc(options);
+    if (tracker && options->program)
+        tracker->program = strdup(options->program);
+    if (!tracker || (options->program && !tracker->program)) {
+        free(tracker);
+        return trk__error_set(error, -ENOMEM, "out of memory");
+    }
+    if (!tracker->options.pid)
+        tracker->options.pid = getpid();
+    code = options->autostart ? trk_tracker_start(tracker, error) : 0;
+    if (code < 0)
+        trk_tracker_free(tracker);
+    else
+        *ret_tracker = tracker;
+    return code;
+}
+
+static void remove_folder(const struct trk_tracker *tracker)
+{
+    char path[TRK_TRACKER_FOLDER_SIZE + 16];
+    for (size_t i = 0; i < sizeof own_files / sizeof *own_files; i++) {
+        snprintf(path, sizeof path, "%s/%s", tracker->folder, own_files[i]);
+        unlink(path);
+    }
+    rmdir(tracker->folder);
+}
+
+void trk_tracker_free(trk_tracker *tracker)
+{
+    if (!tracker)
+        return;
+    bool is_ours = tracker->owner == getpid();
+    if (is_ours && trk_tracker_running(tracker))
+        trk_tracker_stop(tracker, NULL);
+    trk__rows_reader_close(&tracker->reader);
+    if (is_ours && *tracker->folder)
+        remove_folder(tracker);
+    trk__snapshot_free(tracker->loaded);
+    free(tracker->program);
+    free(tracker);
+}
+
+/* ---- start and stop ------------------------------------------------------------------ */
+
+static int make_folder(struct trk_tracker *tracker)
+{
+    const char *place = secure_getenv("TMPDIR");
+    int len = snprintf(tracker->folder, sizeof tracker->folder, "%s/resource-tracker-XXXXXX",
+                       place && place[0] == '/' ? place : "/tmp");
+    if (len < 0 || (size_t)len >= sizeof tracker->folder || !mkdtemp(tracker->folder)) {
+        int code = len < 0 || (size_t)len >= sizeof tracker->folder ? -ENAMETOOLONG : -errno;
+        *tracker->folder = '\0';
+        return code;
+    }
+    return 0;
+}
+
+/* In a session of its own: Ctrl-C is for the program, which stops its tracker itself. Signals that the program
+ * blocks or ignores are not the tracker's business. */
+static int spawn(const char *program, char *const words[], pid_t *ret_pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    int code = posix_spawn_file_actions_init(&actions);
+    if (code != 0)
+        return -code;
+    code = posix_spawnattr_init(&attributes);
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (code == 0) {
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                  POSIX_SPAWN_SETSID);
+        for (int fd = 0; fd < 3 && code == 0; fd++)
+            code = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null",
+                                                    fd ? O_WRONLY : O_RDONLY, 0);
+        if (code == 0)
+            code = posix_spawn(ret_pid, program, &actions, &attributes, words, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return -code;
+}
+
+/* The next multiple of the interval that is far enough away. */
+static double aligned_start(double now, double interval)
+{
+    double start = ceil(now / interval) * interval;
+    return start - now < START_AHEAD_SECONDS ? start + interval : start;
+}
+
+static int spawn_tracker(struct trk_tracker *tracker, const char *program)
+{
+    enum { WORD_SIZE = 32 };
+    char text[6][WORD_SIZE];
+    int rows = (tracker->options.track_processes ? TRK_ROWS_PROCESS : 0) |
+               (tracker->options.track_system ? TRK_ROWS_SYSTEM : 0);
+    snprintf(text[0], WORD_SIZE, "%d", (int)getpid());
+    snprintf(text[1], WORD_SIZE, "%d", (int)tracker->options.pid);
+    snprintf(text[2], WORD_SIZE, "%lld", llround(tracker->options.interval_seconds * 1e9));
+    snprintf(text[3], WORD_SIZE, "%lld", llround(tracker->start_time * 1e9));
+    snprintf(text[4], WORD_SIZE, "%d", rows);
+    snprintf(text[5], WORD_SIZE, "%d", tracker->options.children);
+    char command[] = "resource-tracker", serve[] = TRK_SERVE_COMMAND,
+         protocol[] = TRK_SERVE_PROTOCOL;
+    char *words[TRK_SERVE_WORDS + 1] = {command, serve,   protocol, tracker->folder, text[0],
+                                        text[1], text[2], text[3],  text[4],         text[5]};
+    return spawn(program, words, &tracker->child);
+}
+
+int trk_tracker_start(trk_tracker *tracker, struct trk_error *error)
+{
+    if (trk_tracker_running(tracker))
+        return trk__error_set(error, -EALREADY,
+                              "Resource tracker already running, cannot start again.");
+    if (!isnan(tracker->stop_time) || tracker->loaded)
+        return trk__error_set(error, -ECANCELED,
+                              "Resource tracker already stopped. Create a new instance instead of "
+                              "trying to restart it.");
+    char program[PATH_MAX];
+    int code = trk__find_program(tracker->program, program, sizeof program);
+    if (code < 0)
+        return trk__error_set(error, code,
+                              "the program resource-tracker was not found; set TRACKER_BIN to its "
+                              "path");
+    code = make_folder(tracker);
+    if (code < 0)
+        return trk__error_set(error, code, "no folder for the samples can be made: %s",
+                              strerror(-code));
+    tracker->start_time = aligned_start(now_seconds(), tracker->options.interval_seconds);
+    code = spawn_tracker(tracker, program);
+    if (code < 0) {
+        remove_folder(tracker);
+        *tracker->folder = '\0';
+        tracker->start_time = NAN;
+        return trk__error_set(error, code, "%s can't be started: %s", program, strerror(-code));
+    }
+    return 0;
+}
+
+bool trk_tracker_running(const trk_tracker *tracker)
+{
+    return !isnan(tracker->start_time) && isnan(tracker->stop_time);
+}
+
+/* The child is ours until it is waited for, so its number can't be another's. One that somebody else has reaped,
+ * or that was killed, is gone all the same. */
+static void end_child(struct trk_tracker *tracker)
+{
+    if (tracker->child <= 0)
+        return;
+    kill(tracker->child, SIGTERM);
+    int status;
+    while (waitpid(tracker->child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    tracker->child = 0;
+}
+
+int trk_tracker_stop(trk_tracker *tracker, struct trk_error *error)
+{
+    if (!trk_tracker_running(tracker))
+        return trk__error_set(error, -EALREADY, "the tracker is not running");
+    if (tracker->owner != getpid())
+        return trk__error_set(error, -EPERM, "the tracker belongs to the process that started it");
+    tracker->stop_time = now_seconds();
+    end_child(tracker);
+    TRK_CLEANUP_FREE char *fault = trk__tracker_file(tracker, "error");
+    return fault ? trk__error_set(error, -ECHILD, "the tracker failed: %s", fault) : 0;
+}
+
+/* ---- samples ------------------------------------------------------------------------- */
+
+static int open_rows(struct trk_tracker *tracker)
+{
+    if (tracker->reader.fd >= 0)
+        return 0;
+    char path[TRK_TRACKER_FOLDER_SIZE + 8];
+    snprintf(path, sizeof path, "%s/rows", tracker->folder);
+    return *tracker->folder ? trk__rows_reader_open(&tracker->reader, AT_FDCWD, path) : -ENOENT;
+}
+
+uint64_t trk_tracker_n_samples(trk_tracker *tracker)
+{
+    if (tracker->loaded) {
+        size_t process = tracker->loaded->process.rows, system = tracker->loaded->system.rows;
+        if (!tracker->options.track_processes || !tracker->options.track_system)
+            return tracker->options.track_processes ? process : system;
+        return process < system ? process : system;
+    }
+    int64_t count = open_rows(tracker) < 0 ? 0 : trk__rows_reader_count(&tracker->reader);
+    return count > 0 ? (uint64_t)count : 0;
+}
+
+int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeout_seconds,
+                                 struct trk_error *error)
+{
+    uint64_t have = trk_tracker_n_samples(tracker);
+    if (!trk_tracker_running(tracker) && have < n)
+        return trk__error_set(error, -ECANCELED,
+                              "Resource tracker has been already stopped with %llu sample(s), "
+                              "cannot wait to collect the requested %llu sample(s).",
+                              (unsigned long long)have, (unsigned long long)n);
+    for (; have < n; have = trk_tracker_n_samples(tracker)) {
+        sleep_seconds(fmin(tracker->options.interval_seconds / 10, 0.1));
+        if (now_seconds() - tracker->start_time > timeout_seconds)
+            return trk__error_set(error, -ETIMEDOUT,
+                                  "Timed out waiting for resource tracker to collect %llu samples",
+                                  (unsigned long long)n);
+    }
+    return 0;
+}
+
+int trk__tracker_tables(struct trk_tracker *tracker, struct trk_tables *ret_tables,
+                        struct trk_error *error)
+{
+    *ret_tables = (struct trk_tables){0};
+    if (tracker->loaded) {
+        ret_tables->process = tracker->loaded->process;
+        ret_tables->system = tracker->loaded->system;
+        return 0;
+    }
+    int code = open_rows(tracker);
+    if (code == -ENOENT || code == -EBADMSG)
+        return 0; /* nothing yet: two empty tables */
+    if (code == 0)
+        code = trk__rows_reader_tables(&tracker->reader, &ret_tables->process, &ret_tables->system);
+    ret_tables->owned = code == 0;
+    return code < 0 ? trk__error_set(error, code, "the samples can't be read: %s", strerror(-code))
+                    : 0;
+}
+
+void trk__tables_done(struct trk_tables *tables)
+{
+    if (tables->owned) {
+        trk__series_done(&tables->process);
+        trk__series_done(&tables->system);
+    }
+    *tables = (struct trk_tables){0};
+}
+
+char *trk__tracker_file(const struct trk_tracker *tracker, const char *name)
+{
+    char path[TRK_TRACKER_FOLDER_SIZE + 16];
+    snprintf(path, sizeof path, "%s/%s", tracker->folder, name);
+    TRK_CLEANUP_FD int fd = *tracker->folder ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return NULL;
+    struct trk_buffer text;
+    trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
+    if (trk__file_read_all(fd, TRK_FILE_MANY_RECORDS, &text) == 0 && text.data)
+        return text.data;
+    trk__buffer_done(&text);
+    return NULL;
+}
+
+int trk__tracker_events_path(const struct trk_tracker *tracker, char *ret_path, size_t size)
+{
+    if (!*tracker->folder)
+        return -ENOENT;
+    int len = snprintf(ret_path, size, "%s/events", tracker->folder);
+    return len > 0 && (size_t)len < size ? 0 : -ENAMETOOLONG;
+}
+
+/* ---- from a snapshot ----------------------------------------------------------------- */
+
+static bool flag_of(const struct trk_snapshot *snapshot, const char *path, bool otherwise)
+{
+    double value = trk__snapshot_number(snapshot, path);
+    return isnan(value) ? otherwise : value != 0;
+}
+
+static int from_snapshot(struct trk_snapshot *snapshot, trk_tracker **ret_tracker,
+                         struct trk_error *error)
+{
+    struct trk_tracker_options options;
+    trk_tracker_options_init(&options);
+    double pid = trk__snapshot_number(snapshot, "metadata.pid");
+    double interval = trk__snapshot_number(snapshot, "metadata.interval");
+    options.pid = pid > 0 && pid < INT_MAX ? (pid_t)pid : 0;
+    options.interval_seconds = interval > 0 ? interval : 1;
+    options.children = flag_of(snapshot, "metadata.children", true);
+    options.track_processes = flag_of(snapshot, "metadata.track_processes", true);
+    options.track_system = flag_of(snapshot, "metadata.track_system", true);
+    options.discover_server = flag_of(snapshot, "metadata.discover_server", true);
+    options.discover_cloud = flag_of(snapshot, "metadata.discover_cloud", true);
+    struct trk_tracker *tracker = tracker_alloc(&options);
+    if (!tracker) {
+        trk__snapshot_free(snapshot);
+        return trk__error_set(error, -ENOMEM, "out of memory");
+    }
+    tracker->start_time = trk__snapshot_number(snapshot, "metadata.start_time");
+    tracker->stop_time = trk__snapshot_number(snapshot, "metadata.stop_time");
+    if (isnan(tracker->stop_time))
+        tracker->stop_time = tracker->start_time;
+    tracker->loaded = snapshot;
+    *ret_tracker = tracker;
+    return 0;
+}
+
+int trk_tracker_load(const char *path, trk_tracker **ret_tracker, struct trk_error *error)
+{
+    struct trk_snapshot *snapshot;
+    int code = trk__snapshot_load(path, &snapshot, error);
+    return code < 0 ? code : from_snapshot(snapshot, ret_tracker, error);
+}
+
+int trk_tracker_loads(const void *data, size_t len, trk_tracker **ret_tracker,
+                      struct trk_error *error)
+{
+    struct trk_snapshot *snapshot;
+    int code = trk__snapshot_parse(data, len, "snapshot", &snapshot, error);
+    return code < 0 ? code : from_snapshot(snapshot, ret_tracker, error);
+}
+
+void trk_free(void *pointer)
+{
+    free(pointer);
+}

@@ -1,0 +1,48 @@
+/* A tracker's inside: the process that it started, the file that grows, or the record that was loaded. */
+#ifndef TRK_TRACKER_TRACKER_H
+#define TRK_TRACKER_TRACKER_H
+
+#include "snapshot/rows_file.h"
+#include "snapshot/snapshot.h"
+
+enum { TRK_TRACKER_FOLDER_SIZE = 512 };
+
+struct trk_tracker {
+    struct trk_tracker_options options;
+    char *program; /* NULL: to be found */
+    pid_t owner;   /* the process that made it; another one, born by fork, only frees memory */
+    pid_t child;   /* the tracker's process; 0: none, or reaped */
+    char folder[TRK_TRACKER_FOLDER_SIZE]; /* of our own: rows, events, server, summary, error */
+    double start_time, stop_time;         /* NaN: not yet */
+    struct trk_rows_reader reader;        /* fd -1: the file is not there yet */
+    struct trk_snapshot *loaded;          /* instead of all that: a snapshot */
+};
+
+/* The two tables as they are now. They live until the next call or the tracker's end; the caller does not free
+ * them. */
+struct trk_tables {
+    struct trk_series process, system;
+    bool owned; /* trk__tables_done frees them */
+};
+
+int trk__tracker_tables(struct trk_tracker *tracker, struct trk_tables *ret_tables,
+                        struct trk_error *error);
+void trk__tables_done(struct trk_tables *tables);
+
+/* The text of a file in the tracker's folder; NULL: there is none. The caller frees it. */
+char *trk__tracker_file(const struct trk_tracker *tracker, const char *name);
+
+int trk__tracker_events_path(const struct trk_tracker *tracker, char *ret_path, size_t size);
+
+/* "dedicated", "shared", "unknown"; NULL before the first row. */
+const char *trk__tables_allocation(const struct trk_tables *tables);
+
+/* Where the program is (find_program.c). */
+int trk__find_program(const char *asked, char *ret_path, size_t size);
+
+/* The words for the tracker's own process (serve.c reads them). */
+enum { TRK_SERVE_WORDS = 10 };
+#define TRK_SERVE_COMMAND "__track"
+#define TRK_SERVE_PROTOCOL "1"
+
+#endif

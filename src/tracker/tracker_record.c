@@ -1,0 +1,245 @@
+/* What a tracker knows as JSON: the machine, the whole snapshot. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "snapshot/store.h"
+#include "tracker/tracker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { TEXT_MAX_BYTES = 1 << 30 };
+
+/* ---- allocation ---------------------------------------------------------------------- */
+
+/* The machine is shared where it does clearly more than the job: by a factor or by an amount. */
+static const struct check {
+    enum trk_metric system, process;
+    double factor, amount; /* in the catalogue's units */
+} checks[] = {
+    {TRK_M_SYS_CPU, TRK_M_PROC_CPU, 1.25, 0.25},
+    {TRK_M_SYS_MEM_USED, TRK_M_PROC_MEMORY, 1.5, 512 * 1024.0 * 1024.0},
+    {TRK_M_SYS_GPU_USAGE, TRK_M_PROC_GPU_USAGE, 1.25, 0.2},
+    {TRK_M_SYS_GPU_VRAM, TRK_M_PROC_GPU_VRAM, 1.25, 512 * 1024.0 * 1024.0},
+};
+
+static double mean_of(const struct trk_series *series, enum trk_metric metric)
+{
+    const struct trk_series_column *column = trk__series_find(series, metric);
+    /* Schema v3 counts used memory another way; it is the same question. */
+    if (!column && metric == TRK_M_SYS_MEM_USED)
+        column = trk__series_find(series, TRK_M_SYS_MEM_USED_UNAVAILABLE);
+    double sum = 0;
+    size_t count = 0;
+    for (size_t row = 0; column && row < series->rows; row++) {
+        double value = trk__series_value(column, row);
+        if (!isnan(value)) {
+            sum += value;
+            count++;
+        }
+    }
+    return count ? sum / (double)count : NAN;
+}
+
+const char *trk__tables_allocation(const struct trk_tables *tables)
+{
+    if (!tables->process.rows && !tables->system.rows)
+        return NULL;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        double system = mean_of(&tables->system, checks[i].system);
+        double process = mean_of(&tables->process, checks[i].process);
+        if (isnan(system) || isnan(process))
+            return "unknown";
+        if (system > process * checks[i].factor || system > process + checks[i].amount)
+            return "shared";
+    }
+    return "dedicated";
+}
+
+/* ---- texts --------------------------------------------------------------------------- */
+
+static int give(char *text, char **ret_json, struct trk_error *error)
+{
+    if (!text)
+        return trk__error_set(error, -ENOMEM, "out of memory");
+    *ret_json = text;
+    return 0;
+}
+
+static char *server_text(struct trk_tracker *tracker, const struct trk_tables *tables)
+{
+    if (tracker->loaded) {
+        const char *known = trk__snapshot_get(tracker->loaded, "server_info");
+        return strdup(known ? known : "null");
+    }
+    TRK_CLEANUP_FREE char *facts =
+        tracker->options.discover_server ? trk__tracker_file(tracker, "server") : NULL;
+    if (!facts)
+        return strdup("null");
+    const char *allocation = trk__tables_allocation(tables);
+    char value[24] = "null";
+    if (allocation)
+        snprintf(value, sizeof value, "\"%s\"", allocation);
+    return trk__json_with(facts, "allocation", value);
+}
+
+int trk_tracker_server_info(trk_tracker *tracker, char **ret_json, struct trk_error *error)
+{
+    struct trk_tables tables;
+    int code = trk__tracker_tables(tracker, &tables, error);
+    if (code < 0)
+        return code;
+    char *text = server_text(tracker, &tables);
+    trk__tables_done(&tables);
+    return give(text, ret_json, error);
+}
+
+int trk_tracker_cloud_info(trk_tracker *tracker, char **ret_json, struct trk_error *error)
+{
+    const char *known = tracker->loaded ? trk__snapshot_get(tracker->loaded, "cloud_info") : NULL;
+    return give(strdup(known ? known : "null"), ret_json, error);
+}
+
+/* ---- the snapshot -------------------------------------------------------------------- */
+
+static void put_flag(struct trk_json *json, const char *key, bool value)
+{
+    trk__json_key(json, key);
+    trk__json_bool(json, value);
+}
+
+static void put_number(struct trk_json *json, const char *key, double value)
+{
+    trk__json_key(json, key);
+    trk__json_double(json, value);
+}
+
+static void put_metadata(struct trk_json *json, const struct trk_tracker *tracker)
+{
+    const struct trk_tracker_options *options = &tracker->options;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double stop = isnan(tracker->stop_time)
+                      ? (double)now.tv_sec + (double)(now.tv_nsec / 1000) * 1e-6
+                      : round(tracker->stop_time * 1e6) / 1e6;
+    trk__json_begin_object(json);
+    put_number(json, "version", 1);
+    trk__json_key(json, "resource_tracker");
+    trk__json_begin_object(json);
+    trk__json_key(json, "version");
+    trk__json_string(json, TRK_VERSION);
+    trk__json_key(json, "implementation");
+    trk__json_string(json, "native");
+    trk__json_end_object(json);
+    put_number(json, "pid", options->pid);
+    put_flag(json, "children", options->children);
+    put_number(json, "interval", options->interval_seconds);
+    trk__json_key(json, "method");
+    trk__json_null(json);
+    put_flag(json, "autostart", options->autostart);
+    put_flag(json, "track_processes", options->track_processes);
+    put_flag(json, "track_system", options->track_system);
+    put_flag(json, "discover_server", options->discover_server);
+    put_flag(json, "discover_cloud", options->discover_cloud);
+    put_number(json, "start_time", tracker->start_time);
+    put_number(json, "stop_time", stop);
+    double duration = stop - tracker->start_time + options->interval_seconds;
+    put_number(json, "duration", round(duration * 100) / 100);
+    trk__json_end_object(json);
+}
+
+static int set_metadata(struct trk_snapshot *snapshot, const struct trk_tracker *tracker)
+{
+    struct trk_buffer text;
+    trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
+    struct trk_json json = trk__json(&text);
+    put_metadata(&json, tracker);
+    int code = text.failure ? text.failure : trk__snapshot_set(snapshot, "metadata", text.data);
+    trk__buffer_done(&text);
+    return code;
+}
+
+/* A part from a text that may be missing. */
+static int set_or_null(struct trk_snapshot *snapshot, const char *key, char *owned)
+{
+    int code = trk__snapshot_set(snapshot, key, owned ? owned : "null");
+    free(owned);
+    return code;
+}
+
+static int fill_parts(struct trk_snapshot *snapshot, struct trk_tracker *tracker,
+                      const struct trk_tables *tables)
+{
+    TRK_CLEANUP_FREE char *summary = trk__tracker_file(tracker, "summary");
+    int code = set_metadata(snapshot, tracker);
+    if (code == 0)
+        code = trk__snapshot_set(snapshot, "schema", "\"v2\"");
+    if (code == 0)
+        code = set_or_null(snapshot, "server_info", server_text(tracker, tables));
+    if (code == 0)
+        code = trk__snapshot_set(snapshot, "cloud_info", "null");
+    if (code == 0)
+        code =
+            set_or_null(snapshot, "totals", summary ? trk__json_text_at(summary, "totals") : NULL);
+    return code < 0 ? code : trk__store_read_events(tracker->folder, "events", snapshot);
+}
+
+/* Calls `use` with the snapshot as it is now. */
+static int with_snapshot(struct trk_tracker *tracker,
+                         int (*use)(const struct trk_snapshot *, void *, struct trk_error *),
+                         void *argument, struct trk_error *error)
+{
+    if (tracker->loaded)
+        return use(tracker->loaded, argument, error);
+    struct trk_tables tables;
+    int code = trk__tracker_tables(tracker, &tables, error);
+    if (code < 0)
+        return code;
+    struct trk_snapshot *snapshot = trk__snapshot_new();
+    code = snapshot ? fill_parts(snapshot, tracker, &tables) : -ENOMEM;
+    if (code < 0) {
+        trk__error_set(error, code, "the snapshot can't be made: %s", strerror(-code));
+    } else {
+        struct trk_series process = snapshot->process, system = snapshot->system;
+        snapshot->process = tables.process; /* lent: they stay the tables' */
+        snapshot->system = tables.system;
+        code = use(snapshot, argument, error);
+        snapshot->process = process;
+        snapshot->system = system;
+    }
+    trk__snapshot_free(snapshot);
+    trk__tables_done(&tables);
+    return code;
+}
+
+static int use_as_text(const struct trk_snapshot *snapshot, void *argument, struct trk_error *error)
+{
+    struct trk_buffer text;
+    trk__buffer_init(&text, TEXT_MAX_BYTES);
+    int code = trk__snapshot_text_whole(snapshot, &text);
+    if (code < 0) {
+        trk__buffer_done(&text);
+        return trk__error_set(error, code, "the snapshot does not fit: %s", strerror(-code));
+    }
+    *(char **)argument = text.data;
+    return 0;
+}
+
+static int use_as_file(const struct trk_snapshot *snapshot, void *argument, struct trk_error *error)
+{
+    return trk__snapshot_save(snapshot, AT_FDCWD, argument, error);
+}
+
+int trk_tracker_snapshot(trk_tracker *tracker, char **ret_json, struct trk_error *error)
+{
+    return with_snapshot(tracker, use_as_text, ret_json, error);
+}
+
+int trk_tracker_save(trk_tracker *tracker, const char *path, struct trk_error *error)
+{
+    return with_snapshot(tracker, use_as_file, (void *)(uintptr_t)path, error);
+}
