@@ -21,7 +21,8 @@
 
 struct trk_ledger {
     uint64_t total[TRK_USAGE_COUNT];
-    uint64_t lost_children;     /* vanished, and nobody took them over: their end was not seen */
+    uint64_t lost_children; /* vanished, and nobody took them over: their end was not seen */
+    uint64_t lost_cpu_ns;   /* of them, as booked: twice where somebody took them over after all */
     uint64_t largest_rss_bytes; /* of any reaped process */
 
     /* What rows may show: the total as far as it can be placed in time. */

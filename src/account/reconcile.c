@@ -41,10 +41,24 @@ static bool perf_has_more(const struct trk_cpu_figures *figures)
     return figures->perf_ns > booked_ns + other_clock_ns(booked_ns) + figures->machine_other_ns;
 }
 
+/* A child that nobody seemed to take over stays booked; if somebody did it is there twice, and a counter, which never
+ * has more than the truth, shows it. */
+static uint64_t booked_once(const struct trk_cpu_figures *figures)
+{
+    uint64_t booked_ns = figures->booked_ns;
+    uint64_t least_ns = booked_ns > figures->doubtful_ns ? booked_ns - figures->doubtful_ns : 0;
+    uint64_t counted_ns = figures->has_cgroup ? figures->cgroup_ns
+                          : figures->has_perf ? perf_by_our_clock(figures)
+                                              : booked_ns;
+    if (counted_ns >= booked_ns)
+        return booked_ns;
+    return counted_ns > least_ns ? counted_ns : least_ns;
+}
+
 struct trk_cpu_verdict trk__cpu_reconcile(const struct trk_cpu_figures *figures)
 {
     bool has_counter = figures->has_cgroup || figures->has_perf;
-    struct trk_cpu_verdict verdict = {.cpu_ns = figures->booked_ns};
+    struct trk_cpu_verdict verdict = {.cpu_ns = booked_once(figures)};
     if (cgroup_has_more(figures)) {
         verdict.cpu_ns = figures->cgroup_ns;
         verdict.source = "cgroup";

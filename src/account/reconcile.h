@@ -12,8 +12,9 @@
 
 struct trk_cpu_figures {
     uint64_t booked_ns;
-    bool is_reaped;     /* the root's wait4 record is in the books ... */
-    bool has_survivors; /* ... and looks at those who live on */
+    uint64_t doubtful_ns; /* of it: may have been booked twice */
+    bool is_reaped;       /* the root's wait4 record is in the books ... */
+    bool has_survivors;   /* ... and looks at those who live on */
     bool may_lack; /* somebody ignores SIGCHLD, or vanished and nobody seemed to take it over */
     bool has_cgroup, has_perf;
     uint64_t cgroup_ns, perf_ns;

@@ -93,8 +93,10 @@ static void credit_vanished(struct trk_job *job, struct trk_proc *proc)
     if (!trk__usage_whole(&proc->account.seen, TRK_USAGE_MINOR_FAULTS))
         return;
     struct trk_proc *ancestor = living_ancestor(&job->tree, proc);
-    if (!ancestor || !trk__account_absorb(&ancestor->account, &proc->account))
-        job->ledger.lost_children++;
+    if (ancestor && trk__account_absorb(&ancestor->account, &proc->account))
+        return;
+    job->ledger.lost_children++;
+    job->ledger.lost_cpu_ns += trk__usage_whole(&proc->account.seen, TRK_USAGE_CPU_NS);
 }
 
 /* A child that was alive when we looked may have been reaped before we came to its parent: then the

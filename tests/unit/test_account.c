@@ -233,6 +233,22 @@ static void a_counter_by_another_clock_is_not_believed_for_little(void)
     CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3500 * MS);
 }
 
+static void what_was_booked_twice_is_shown_by_a_counter(void)
+{
+    struct trk_cpu_figures figures = {.booked_ns = 320 * MS,
+                                      .doubtful_ns = 10 * MS,
+                                      .is_reaped = true,
+                                      .may_lack = true,
+                                      .has_perf = true,
+                                      .perf_ns = 305 * MS};
+    CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 310 * MS);
+    figures.has_cgroup = true;
+    figures.cgroup_ns = 310 * MS + 1;
+    CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 310 * MS + 1);
+    figures.has_cgroup = figures.has_perf = false;
+    CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 320 * MS);
+}
+
 static void without_a_counter_it_is_a_lower_bound(void)
 {
     struct trk_cpu_figures figures = {.booked_ns = 100 * MS, .is_reaped = true, .may_lack = true};
@@ -256,6 +272,7 @@ int main(void)
     RUN(the_books_win_where_they_are_as_good);
     RUN(what_nobody_waited_for_is_found_by_counters);
     RUN(a_counter_by_another_clock_is_not_believed_for_little);
+    RUN(what_was_booked_twice_is_shown_by_a_counter);
     RUN(without_a_counter_it_is_a_lower_bound);
     return check_done("account");
 }
