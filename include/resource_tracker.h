@@ -210,7 +210,7 @@ TRK_API int trk_session_write_summary(const trk_session *session, char *const co
                                       struct trk_error *error);
 
 /* With options.save: makes the record of a session that has ended and returns the run's id. Rows were on disk
- * before; a tracker that is killed leaves a run that is shown as interrupted. -ENOENT: no record is
+ * before; a tracker that is killed leaves a run that is shown as interrupted. -ENODATA: no record is
  * kept. */
 TRK_API int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *error);
 
