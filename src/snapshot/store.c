@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "snapshot/recorder.h"
+#include "snapshot/short_runs.h"
 #include "snapshot/store_index.h"
 
 #include <dirent.h>
@@ -136,6 +137,7 @@ int trk__store_list(const char *path, struct trk_store_list *ret_list, struct tr
         *ret_list = list;
         return 0;
     }
+    trk__short_runs_expand(path);
     recover_all(path, dir);
     struct trk_store_index index;
     trk__store_index_load(&index, path);
