@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 /* Most jobs have none, and one that has keeps it: to look again costs two files. */
-#define RETRY_NS INT64_C(1000000000)
+#define RETRY_NS INT64_C(30000000000)
 
 /* What members outside the cgroup may hold of the job's anonymous memory: one that has just ended is
  * still counted. */

@@ -270,6 +270,9 @@ static void apply_record(struct trk_truth *truth, const struct trk_record *recor
         truth->killed.rss_bytes = life->peak_rss_bytes;
     if (record->peak_rss_bytes > truth->record_largest_bytes)
         truth->record_largest_bytes = record->peak_rss_bytes;
+    truth->ended.sum_bytes += record->peak_rss_bytes;
+    if (record->peak_rss_bytes > truth->ended.largest_bytes)
+        truth->ended.largest_bytes = record->peak_rss_bytes;
     truth->exit_read_bytes += record->read_bytes;
     truth->exit_write_bytes += record->write_bytes;
     trk__peak_ended(&truth->peak, record->peak_rss_bytes, shared_of(truth, record->pid));

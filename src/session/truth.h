@@ -25,6 +25,11 @@ struct trk_moment {
     } largest[TRK_MOMENT_LARGEST];
 };
 
+/* Marks of those who ended since the last look, by the kernel's records. */
+struct trk_truth_ended {
+    uint64_t sum_bytes, largest_bytes;
+};
+
 struct trk_truth {
     struct trk_session *session;
     unsigned wanted; /* bits of trk_source_id */
@@ -58,8 +63,10 @@ struct trk_truth {
     uint64_t machine_other_ns, machine_other_first_ns; /* ... and stolen or spent in interrupts */
 
     struct trk_peak peak;
-    uint64_t born_before, found_before; /* at the last look */
-    struct trk_peak_gone gone;          /* since */
+    uint64_t forks_before, told_before, found_before; /* at the last look */
+    bool had_events, had_records;
+    struct trk_truth_ended ended;
+    struct trk_peak_gone gone; /* since */
     uint32_t next_mark;
 
     struct trk_moment moment[TRK_MOMENTS];
