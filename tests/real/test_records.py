@@ -148,3 +148,34 @@ def test_no_sample_is_lost_to_a_kill():
             rows = record_of(run)["process_metrics"]
             assert len(rows) == run["samples"]
             assert all(a["timestamp"] <= b["timestamp"] for a, b in zip(rows, rows[1:]))
+
+
+def test_conversion_there_and_back(tmp_path):
+    assert tracker("-q", "-i", "0.1", "-o", "a.csv", "sleep", "0.35").returncode == 0
+    original = Path("a.csv").read_text()
+    run, = runs()
+    chain = [str(folder() / f"{run['id']}.json.gz"), "b.jsonl", "c.sqlite", "d.json.gz", "e.csv"]
+    for source, target in zip(chain, chain[1:]):
+        done = tracker("convert", source, target)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert Path("e.csv").read_text() == original
+    refused = tracker("convert", "b.jsonl", "e.csv")
+    assert refused.returncode == 125 and "--force" in refused.stderr
+    lossy = tracker("convert", "--schema", "v3", "a.csv", "f.csv")
+    assert lossy.returncode == 0 and "1 column of a.csv has no place" in lossy.stderr
+
+
+def test_fewer_rows_are_told(tmp_path):
+    tracker("-q", "-i", "0.01", "sleep", "0.2")
+    run, = runs()
+    assert tracker("convert", "--max-rows", "5", str(folder() / f"{run['id']}.json.gz"), "few.json.gz").returncode == 0
+    with gzip.open("few.json.gz", "rt") as file:
+        few = json.load(file)
+    whole = record_of(run)
+    assert len(few["process_metrics"]) <= 5
+    assert few["downsampled"]["process_rows"] == len(whole["process_metrics"])
+    for column, how in (("utime", sum), ("write_bytes", sum)):
+        values = [[row[column] for row in record["process_metrics"]] for record in (few, whole)]
+        assert abs(how(values[0]) - how(values[1])) < 1e-5
+    peaks = [max(row["memory"] or 0 for row in record["process_metrics"]) for record in (few, whole)]
+    assert peaks[0] == peaks[1]
