@@ -270,9 +270,6 @@ static void apply_record(struct trk_truth *truth, const struct trk_record *recor
         truth->killed.rss_bytes = life->peak_rss_bytes;
     if (record->peak_rss_bytes > truth->record_largest_bytes)
         truth->record_largest_bytes = record->peak_rss_bytes;
-    truth->ended.sum_bytes += record->peak_rss_bytes;
-    if (record->peak_rss_bytes > truth->ended.largest_bytes)
-        truth->ended.largest_bytes = record->peak_rss_bytes;
     truth->exit_read_bytes += record->read_bytes;
     truth->exit_write_bytes += record->write_bytes;
     trk__peak_ended(&truth->peak, record->peak_rss_bytes, shared_of(truth, record->pid));
@@ -402,6 +399,8 @@ void trk__truth_before_look(struct trk_truth *truth)
 {
     const struct trk_job *job = job_of(truth);
     struct trk_source_setup setup = setup_of(truth);
+    /* Who is found gone by a look has then been told of, with how it ended. */
+    trk__truth_drain(truth);
     if (!job->has_root || !job->visible || job->root_gone || truth->session->root_is_zombie ||
         truth->is_watching)
         return;

@@ -25,11 +25,6 @@ struct trk_moment {
     } largest[TRK_MOMENT_LARGEST];
 };
 
-/* Marks of those who ended since the last look, by the kernel's records. */
-struct trk_truth_ended {
-    uint64_t sum_bytes, largest_bytes;
-};
-
 struct trk_truth {
     struct trk_session *session;
     unsigned wanted; /* bits of trk_source_id */
@@ -64,8 +59,7 @@ struct trk_truth {
 
     struct trk_peak peak;
     uint64_t forks_before, told_before, found_before; /* at the last look */
-    bool had_events, had_records;
-    struct trk_truth_ended ended;
+    bool had_events;
     struct trk_peak_gone gone; /* since */
     uint32_t next_mark;
 

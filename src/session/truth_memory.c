@@ -12,8 +12,8 @@ enum {
     READS_SHARE = 10,
     /* What one fault may map: the kernel maps a file's neighbouring pages too. */
     FAULT_BYTES = 64 << 10,
-    /* An estimate may be off by a twentieth while processes grow fast. */
-    ESTIMATE_DOUBT = 20,
+    /* An estimate may be off by a tenth while processes grow fast. */
+    ESTIMATE_DOUBT = 10,
 };
 
 static const int64_t MOMENT_APART_NS = 900000000;
@@ -128,42 +128,11 @@ static void read_marks(struct trk_truth *truth)
     truth->next_mark = count ? (truth->next_mark + READS_ALWAYS) % count : 0;
 }
 
-/* Who ended since the last look left a record with its mark, if the records were kept all the time: then nothing
- * about it has to be supposed. They did not all live at once. */
-static void settle_by_records(struct trk_truth *truth)
-{
-    struct trk_peak_gone *gone = &truth->gone;
-    uint64_t at_once = (uint64_t)gone->unseen + gone->vanished;
-    uint64_t most_bytes = at_once * truth->ended.largest_bytes;
-    gone->ended_marks_bytes +=
-        truth->ended.sum_bytes < most_bytes ? truth->ended.sum_bytes : most_bytes;
-    gone->unseen = gone->vanished = 0;
-    gone->vanished_marks_bytes = 0;
-}
-
-/* In its first milliseconds a job can't have touched more than the processors can write. */
-static void settle_by_time(struct trk_truth *truth)
-{
-    enum { BYTES_A_NS = 40, SHORT_NS = 20000000 };
-    const struct trk_session *session = truth->session;
-    int64_t age_ns = session->job.looked_ns - session->start_ns;
-    if (!session->job.is_child || age_ns > SHORT_NS)
-        return;
-    truth->gone.ended_marks_bytes += (uint64_t)age_ns * BYTES_A_NS;
-    truth->gone.unseen = 0;
-}
-
 void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sample)
 {
     const struct trk_job_memory *memory = &truth->session->job.memory;
     read_marks(truth);
     truth->gone.unseen = count_unseen(truth, sample);
-    if (truth->had_records && truth->taskstats_whole)
-        settle_by_records(truth);
-    else
-        settle_by_time(truth);
-    truth->had_records = truth->taskstats_whole;
-    truth->ended = (struct trk_truth_ended){0};
     struct trk_peak_sample sums = {0};
     if (memory->known)
         sums = (struct trk_peak_sample){
