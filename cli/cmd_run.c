@@ -32,7 +32,7 @@ static void keep_record(trk_session *session, const struct cli_options *options)
     char id[32];
     struct trk_error error = {0};
     int code = options->no_save ? 0 : trk_session_save(session, id, &error);
-    if (code < 0 && code != -ENOENT && !options->quiet)
+    if (code < 0 && code != -ENODATA && !options->quiet)
         cli_fail("this run is not kept (--no-save asks for that): %s", error.message);
 }
 

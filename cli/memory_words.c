@@ -27,7 +27,7 @@ const char *cli_memory_limit(const struct trk_summary *summary, size_t index)
         {TRK_MEMORY_LIMIT_HIDDEN,
          "who forked from whom is hidden for some process: it is another user's"},
         {TRK_MEMORY_LIMIT_NO_CGROUP,
-         "the job has no memory cgroup of its own, which would tell more"},
+         "the job has no memory cgroup of its own (or none to trust), which would tell more"},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         if (summary->memory_limits & limits[i].limit && index-- == 0)

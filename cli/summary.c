@@ -25,6 +25,7 @@ enum {
 
 /* How far the possible peak must lie above the likely one to be worth a line: by both. */
 #define PEAK_DOUBT_NOTABLE_RATIO 1.10
+#define PEAK_DOUBT_EMPTY_RATIO 4.0
 #define PEAK_DOUBT_NOTABLE_BYTES (16.0 * 1024 * 1024)
 
 /* In less time than this the loading of the program, whose clock starts before ours, would make it
@@ -212,6 +213,10 @@ static void add_memory_doubt(struct page *page)
     double likely_bytes = summary->peak_memory_bytes.value;
     if (!(summary->peak_memory_high_bytes > likely_bytes * PEAK_DOUBT_NOTABLE_RATIO &&
           summary->peak_memory_high_bytes > likely_bytes + PEAK_DOUBT_NOTABLE_BYTES))
+        return;
+    /* Many short processes that nobody saw allow nearly anything: a bound that says nothing is no news. */
+    if (summary->peak_memory_high_bytes > likely_bytes * PEAK_DOUBT_EMPTY_RATIO &&
+        !page->options->verbose)
         return;
     snprintf(body, sizeof body, "between two samples it may have been up to %s",
              cli_human_bytes(summary->peak_memory_high_bytes, high));

@@ -214,7 +214,7 @@ TRK_API int trk_session_write_summary(const trk_session *session, char *const co
                                       struct trk_error *error);
 
 /* With options.save: makes the record of a session that has ended and returns the run's id. Rows were on disk
- * before; a tracker that is killed leaves a run that is shown as interrupted. -ENOENT: no record is
+ * before; a tracker that is killed leaves a run that is shown as interrupted. -ENODATA: no record is
  * kept. */
 TRK_API int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *error);
 
@@ -320,7 +320,34 @@ typedef struct trk_recommendation trk_recommendation;
 TRK_API int trk_recommend_runs(const char *const runs[], size_t count,
                                const struct trk_recommend_options *options,
                                trk_recommendation **ret_recommendation, struct trk_error *error);
+
+/* The same from the text of a snapshot, plain JSON or gzip, with kept runs of its command before it. */
+TRK_API int trk_recommend_snapshot(const void *data, size_t len,
+                                   const struct trk_recommend_options *options,
+                                   trk_recommendation **ret_recommendation,
+                                   struct trk_error *error);
 TRK_API void trk_recommendation_free(trk_recommendation *recommendation);
+
+/* The classic rule, for those who have statistics of runs alone; each is rounded to two decimals, NaN: no value.
+ * Means are averaged over the runs, of maxima the largest is taken. */
+struct trk_classic_stats {
+    double cpu_mean_cores;
+    double memory_max_kib;
+    double gpu_mean_devices;
+    double gpu_max_devices;
+    double vram_max_mib;
+};
+
+/* NaN: not measured. */
+struct trk_classic_need {
+    double cpu_cores;
+    double memory_mib;
+    double gpu_devices;
+    double vram_mib;
+};
+
+TRK_API void trk_recommend_classic(const struct trk_classic_stats runs[], size_t count,
+                                   struct trk_classic_need *ret_need);
 
 /* What is missing where the runs are too short to size a job by: one line for a person. NULL where they are
  * not. */

@@ -82,14 +82,25 @@ static void look_at_all(const struct trk_run_facts *runs, size_t count, struct t
 {
     *advice = (struct trk_advice){
         .runs = (uint32_t)count, .peak_bytes = NAN, .cpu_peak_cores = NAN, .vram_peak_bytes = NAN};
-    struct trk_classic_stats stats = trk__classic_aggregate(runs, count);
-    advice->classic = trk__classic_need(&stats);
     for (size_t i = 0; i < count; i++) {
         advice->runs_used += is_usable(&runs[i]);
         advice->runs_censored += trk__run_is_censored(&runs[i], NULL);
         take_peaks(&runs[i], advice);
     }
     advice->enough = advice->runs_used > 0;
+}
+
+static int advise_classic(const struct trk_run_facts *runs, size_t count, struct trk_advice *advice)
+{
+    struct trk_classic_stats *all = calloc(count ? count : 1, sizeof *all);
+    if (!all)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        all[i] = runs[i].classic;
+    struct trk_classic_stats stats = trk__classic_aggregate(all, count);
+    advice->classic = trk__classic_need(&stats);
+    free(all);
+    return 0;
 }
 
 int trk__advise(const struct trk_run_facts *runs, size_t count, double slowdown_ratio,
@@ -100,6 +111,10 @@ int trk__advise(const struct trk_run_facts *runs, size_t count, double slowdown_
     if (!usable)
         return -ENOMEM;
     look_at_all(runs, count, advice);
+    if (advise_classic(runs, count, advice) < 0) {
+        free(usable);
+        return -ENOMEM;
+    }
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
         if (is_usable(&runs[i]))

@@ -23,13 +23,13 @@ static double mean_of(const struct mean *mean)
     return mean->count > 0 ? mean->sum / mean->count : NAN;
 }
 
-struct trk_classic_stats trk__classic_aggregate(const struct trk_run_facts *runs, size_t count)
+struct trk_classic_stats trk__classic_aggregate(const struct trk_classic_stats *runs, size_t count)
 {
     struct mean cpu = {0}, gpu = {0};
     struct trk_classic_stats all = {
         .memory_max_kib = NAN, .gpu_max_devices = NAN, .vram_max_mib = NAN};
     for (size_t i = 0; i < count; i++) {
-        const struct trk_classic_stats *run = &runs[i].classic;
+        const struct trk_classic_stats *run = &runs[i];
         mean_add(&cpu, run->cpu_mean_cores);
         mean_add(&gpu, run->gpu_mean_devices);
         /* fmax prefers a number to a NaN. */

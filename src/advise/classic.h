@@ -4,16 +4,8 @@
 
 #include "advise/facts.h"
 
-/* What a job needs, in the units that the classic rule has. NaN: not measured. */
-struct trk_classic_need {
-    double cpu_cores;
-    double memory_mib;
-    double gpu_devices;
-    double vram_mib;
-};
-
 /* Over earlier runs: means are averaged, of maxima the largest is taken; what a run lacks is left out. */
-struct trk_classic_stats trk__classic_aggregate(const struct trk_run_facts *runs, size_t count);
+struct trk_classic_stats trk__classic_aggregate(const struct trk_classic_stats *runs, size_t count);
 
 struct trk_classic_need trk__classic_need(const struct trk_classic_stats *stats);
 

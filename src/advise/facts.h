@@ -3,6 +3,8 @@
 #ifndef TRK_ADVISE_FACTS_H
 #define TRK_ADVISE_FACTS_H
 
+#include "resource_tracker.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,15 +19,6 @@ struct trk_gpu_facts {
     double busy_share;      /* of the time in which it was over 5 % busy; NaN: not read */
     double vram_peak_bytes; /* NaN: not read */
     double vram_total_bytes;
-};
-
-/* The statistics that the classic rule stands on, each already rounded to two decimals. NaN: no value. */
-struct trk_classic_stats {
-    double cpu_mean_cores;
-    double memory_max_kib;
-    double gpu_mean_devices;
-    double gpu_max_devices;
-    double vram_max_mib;
 };
 
 struct trk_run_facts {

@@ -134,15 +134,14 @@ static bool mount_has(const struct trk_mount_line *mount, unsigned controller,
            trk__list_has(mount->super_options, controller_names[controller]);
 }
 
-void trk__cgroup_places_find(const struct trk_context *context,
-                             const struct trk_buffer *self_cgroup, struct trk_buffer *scratch,
-                             struct trk_cgroup_places *places)
+void trk__cgroup_places_find(const struct trk_context *context, const struct trk_buffer *membership,
+                             struct trk_buffer *scratch, struct trk_cgroup_places *places)
 {
     TRK_CLEANUP_FD int fd = openat(context->proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
     if (fd < 0 || trk__file_read_all(fd, TRK_FILE_MANY_RECORDS, scratch) < 0)
         return;
     struct own_paths own;
-    find_own_paths(trk__cursor(self_cgroup->data, self_cgroup->len), &own);
+    find_own_paths(trk__cursor(membership->data, membership->len), &own);
 
     struct trk_cursor text = trk__cursor(scratch->data, scratch->len);
     struct trk_mount_line mount;
@@ -154,6 +153,18 @@ void trk__cgroup_places_find(const struct trk_context *context,
             if (!places->of[c].exact && mount_has(&mount, c, own.version[c]))
                 open_place(context, &mount, own.path[c], own.version[c], &places->of[c]);
     }
+}
+
+bool trk__cgroup_is_same(enum trk_cgroup_controller controller, const struct trk_buffer *membership,
+                         const struct trk_buffer *other)
+{
+    struct own_paths a, b;
+    find_own_paths(trk__cursor(membership->data, membership->len), &a);
+    find_own_paths(trk__cursor(other->data, other->len), &b);
+    size_t len = (size_t)(a.path[controller].end - a.path[controller].at);
+    size_t other_len = (size_t)(b.path[controller].end - b.path[controller].at);
+    return a.version[controller] == b.version[controller] && len == other_len &&
+           (len == 0 || memcmp(a.path[controller].at, b.path[controller].at, len) == 0);
 }
 
 /* Reads `name` in the cgroup that is `level` above the place. */

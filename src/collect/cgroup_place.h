@@ -1,4 +1,4 @@
-/* Where the cgroup of this process is in the file system, for each controller, in either version. */
+/* Where the cgroup of a process is in the file system, for each controller, in either version. */
 #ifndef TRK_COLLECT_CGROUP_PLACE_H
 #define TRK_COLLECT_CGROUP_PLACE_H
 
@@ -29,11 +29,14 @@ struct trk_cgroup_places {
 void trk__cgroup_places_init(struct trk_cgroup_places *places);
 void trk__cgroup_places_close(struct trk_cgroup_places *places);
 
-/* `self_cgroup` is the text of /proc/self/cgroup; `scratch` takes the mount table. What is not found stays
- * without a place. */
-void trk__cgroup_places_find(const struct trk_context *context,
-                             const struct trk_buffer *self_cgroup, struct trk_buffer *scratch,
-                             struct trk_cgroup_places *places);
+/* `membership` is the text of a process's /proc/PID/cgroup, most often our own; `scratch` takes the mount table. What
+ * is not found stays without a place. */
+void trk__cgroup_places_find(const struct trk_context *context, const struct trk_buffer *membership,
+                             struct trk_buffer *scratch, struct trk_cgroup_places *places);
+
+/* Whether two processes are in the same cgroup of a controller, or neither is in any. */
+bool trk__cgroup_is_same(enum trk_cgroup_controller controller, const struct trk_buffer *membership,
+                         const struct trk_buffer *other);
 
 void trk__cgroup_places_limits(const struct trk_cgroup_places *places,
                                struct trk_limits *ret_limits);

@@ -13,6 +13,7 @@ enum { PROCESSES_DEFAULT = 65536, FAULT_AROUND_PAGES = 16 };
 #define LAG_KB_PER_PROCESS 16.0
 #define CGROUP_LAG_RATIO 0.005
 #define CGROUP_LAG_KB 1024.0
+#define CGROUP_MISTRUST_RATIO 0.05 /* of what is possible */
 
 /* A process is worth a read when it is in doubt by more than this, and by more than this part of the
  * total. */
@@ -245,6 +246,20 @@ static void clear_touched(trk_mem_model *model)
     model->touched_count = 0;
 }
 
+/* A job that was moved into its cgroup left its charges behind, and the cgroup tells less than the families hold even
+ * where all doubt is in its favour; one that is not alone in it is told more than all its processes show. */
+static bool cgroup_is_plausible(const trk_mem_model *model)
+{
+    double low_kb = 0, most_kb = 0;
+    for (uint32_t i = 0; i < model->families.count; i++) {
+        const struct trk__mem_group *family = &model->families.items[i];
+        low_kb += family->live ? family->low_kb : 0;
+        most_kb += family->live ? family->held_kb : 0;
+    }
+    return model->cgroup.anon_kb >= low_kb * (1 - CGROUP_MISTRUST_RATIO) - CGROUP_LAG_KB &&
+           model->cgroup.anon_kb <= most_kb * (1 + CGROUP_MISTRUST_RATIO) + CGROUP_LAG_KB;
+}
+
 /* The sum over the families as the job's own cgroup counts it. A page that was charged elsewhere is not in it and one
  * that is being freed still is, so it stays within what the processes show. */
 static void take_cgroup_anon(const trk_mem_model *model, struct trk_mem_total *total,
@@ -308,8 +323,10 @@ static void recompute(trk_mem_model *model)
     for (uint32_t i = 0; i < model->commands.count; i++)
         if (model->commands.items[i].live && model->commands.items[i].dirty)
             trk__mem_command_recompute(model, i);
+    model->has_cgroup = model->has_cgroup && cgroup_is_plausible(model);
     struct trk_mem_total total = {.processes = model->live_count,
-                                  .families = model->families.live_count};
+                                  .families = model->families.live_count,
+                                  .from_cgroup = model->has_cgroup};
     struct trk_mem_total files = {0};
     double estimated_kb = 0;
     sum_groups(&model->families, &total, &estimated_kb);

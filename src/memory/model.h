@@ -42,7 +42,8 @@ struct trk_mem_tick_proc {
     char comm[16]; /* cut at 15 bytes, NUL-terminated */
 };
 
-/* The job's own memory cgroup, where it has one. */
+/* The job's own memory cgroup, where it has one. It is left aside at a tick at which it can't be: charges stay where
+ * they were made, so that what the job had before it was moved in is not in it. */
 struct trk_mem_cgroup {
     double anon_kb;
     double shmem_kb;
@@ -84,6 +85,7 @@ struct trk_mem_total {
     double estimated_ratio; /* share of pss_kb that no true read and no lone family vouches for */
     uint32_t processes;
     uint32_t families;
+    bool from_cgroup; /* a cgroup was given and is plausible */
 };
 
 struct trk_mem_estimate {

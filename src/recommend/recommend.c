@@ -110,6 +110,21 @@ static int take_one(struct facts_list *list, const char *store, const char *run,
     return code < 0 ? code : add_file(list, path, error);
 }
 
+/* A run that is no file, behind those of the same command. */
+static int take_snapshot(struct facts_list *list, const struct trk_snapshot *snapshot,
+                         const struct trk_recommend_options *options, struct trk_error *error)
+{
+    char store[TRK_STORE_PATH_SIZE];
+    TRK_CLEANUP_FREE char *own_key = trk__snapshot_text(snapshot, "metadata.command_key");
+    const char *key = options->key ? options->key : own_key;
+    int code = 0;
+    if (key && options->history > 1 && trk__store_path(NULL, store) == 0)
+        code = add_history(list, store, key, "", options->history - 1, error);
+    if (code == 0 && (code = add_snapshot(list, snapshot)) < 0)
+        trk__error_set(error, code, "no memory for the rows of the run");
+    return code;
+}
+
 static int take_named(struct facts_list *list, const char *store, const char *const runs[],
                       size_t count, struct trk_error *error)
 {
@@ -149,6 +164,16 @@ static int advise(const struct facts_list *list, const struct trk_recommend_opti
     return 0;
 }
 
+static int check_options(const struct trk_recommend_options *options, struct trk_error *error)
+{
+    if (options->size != sizeof *options)
+        return trk__error_set(error, -EINVAL,
+                              "options of another version; use trk_recommend_options_init");
+    if (!(options->slowdown_ratio >= 0) || options->slowdown_ratio > 1000)
+        return trk__error_set(error, -EINVAL, "a slowdown is a share of the time, as 0.1");
+    return 0;
+}
+
 int trk_recommend_runs(const char *const runs[], size_t count,
                        const struct trk_recommend_options *options,
                        trk_recommendation **ret_recommendation, struct trk_error *error)
@@ -157,20 +182,47 @@ int trk_recommend_runs(const char *const runs[], size_t count,
     trk_recommend_options_init(&own);
     if (!options)
         options = &own;
-    if (options->size != sizeof *options)
-        return trk__error_set(error, -EINVAL,
-                              "options of another version; use "
-                              "trk_recommend_options_init");
-    if (!(options->slowdown_ratio >= 0) || options->slowdown_ratio > 1000)
-        return trk__error_set(error, -EINVAL, "a slowdown is a share of the time, as 0.1");
+    int code = check_options(options, error);
+    if (code < 0)
+        return code;
     if (count > RUNS_MAX)
         return trk__error_set(error, -E2BIG, "more than %d runs", RUNS_MAX);
     struct facts_list list = {0};
-    int code = take_runs(&list, runs, count, options, error);
+    code = take_runs(&list, runs, count, options, error);
     if (code == 0)
         code = advise(&list, options, ret_recommendation, error);
     facts_list_done(&list);
     return code;
+}
+
+int trk_recommend_snapshot(const void *data, size_t len,
+                           const struct trk_recommend_options *options,
+                           trk_recommendation **ret_recommendation, struct trk_error *error)
+{
+    struct trk_recommend_options own;
+    trk_recommend_options_init(&own);
+    if (!options)
+        options = &own;
+    struct trk_snapshot *snapshot;
+    int code = check_options(options, error);
+    if (code == 0)
+        code = trk__snapshot_parse(data, len, "the snapshot", &snapshot, error);
+    if (code < 0)
+        return code;
+    struct facts_list list = {0};
+    code = take_snapshot(&list, snapshot, options, error);
+    if (code == 0)
+        code = advise(&list, options, ret_recommendation, error);
+    trk__snapshot_free(snapshot);
+    facts_list_done(&list);
+    return code;
+}
+
+void trk_recommend_classic(const struct trk_classic_stats runs[], size_t count,
+                           struct trk_classic_need *ret_need)
+{
+    struct trk_classic_stats all = trk__classic_aggregate(runs, count);
+    *ret_need = trk__classic_need(&all);
 }
 
 void trk_recommendation_free(trk_recommendation *recommendation)

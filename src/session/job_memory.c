@@ -21,6 +21,7 @@ void trk__job_memory_init(struct trk_job_memory *memory, enum trk_memory_mode mo
                           double budget_ratio)
 {
     *memory = (struct trk_job_memory){.mode = mode};
+    trk__job_cgroup_init(&memory->cgroup);
     trk__mem_scheduler_init(&memory->scheduler, &(struct trk_mem_scheduler_options){
                                                     .budget_ratio = budget_ratio,
                                                     .stall_cap_ns = STALL_CAP_NS,
@@ -35,6 +36,7 @@ void trk__job_memory_done(struct trk_job_memory *memory)
     if (memory->sampler_tried)
         trk__pagemap_sampler_done(&memory->sampler);
     memory->sampler_tried = false;
+    trk__job_cgroup_done(&memory->cgroup);
 }
 
 static uint64_t resident_bytes(const struct trk_proc_tree *tree, const struct trk_proc *proc)
@@ -144,8 +146,25 @@ static void ask_for_sampling(struct trk_job_memory *memory, const struct trk_pro
     memory->scheduler.options.may_sample = trk__pagemap_sampler_is_complete(&memory->sampler);
 }
 
+/* A lone process needs no help: its memory is its own. */
+static bool read_cgroup(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
+                        uint32_t processes, struct trk_mem_cgroup *ret_cgroup)
+{
+    struct trk_job_charge charge;
+    if (processes < 2 || trk__job_cgroup_read(&memory->cgroup, tree, &charge) < 0)
+        return false;
+    *ret_cgroup = (struct trk_mem_cgroup){
+        .anon_kb = (double)charge.anon_bytes / KIB,
+        .shmem_kb = (double)charge.shmem_bytes / KIB,
+        .mapped_file_kb = (double)charge.mapped_file_bytes / KIB,
+    };
+    return true;
+}
+
 static void feed(struct trk_job_memory *memory, const struct trk_proc_tree *tree)
 {
+    struct trk_mem_cgroup cgroup;
+    uint32_t processes = 0;
     trk__mem_tick_begin(memory->model);
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct trk_proc *proc = &tree->item[i];
@@ -163,12 +182,13 @@ static void feed(struct trk_job_memory *memory, const struct trk_proc_tree *tree
         };
         memcpy(seen.comm, proc->stat.comm, sizeof seen.comm);
         trk__mem_tick_process(memory->model, &seen);
+        processes++;
         if (!seen.start_stack && seen.resident_pages)
             memory->limits |= TRK_MEMORY_LIMIT_HIDDEN;
     }
-    /* A memory cgroup of the job's own would tell its anonymous memory exactly; none is made for it, since charges and
-     * limits would move with it. */
-    trk__mem_tick_end(memory->model, NULL);
+    /* Where the job has no memory cgroup of its own none is made for it: charges and limits would move with it. */
+    bool has_cgroup = read_cgroup(memory, tree, processes, &cgroup);
+    trk__mem_tick_end(memory->model, has_cgroup ? &cgroup : NULL);
 }
 
 /* How long after the tick we are, by the time between the last two. */
@@ -291,7 +311,7 @@ static void sum_up_by_model(struct trk_job_memory *memory, struct trk_proc_tree 
     memory->low_bytes = kb_to_bytes(total.low_kb);
     memory->high_bytes = kb_to_bytes(total.high_kb);
     memory->estimated_bytes = kb_to_bytes(total.pss_kb * total.estimated_ratio);
-    if (memory->estimated_bytes)
+    if (memory->estimated_bytes && total.processes > 1 && !total.from_cgroup)
         memory->limits |= TRK_MEMORY_LIMIT_NO_CGROUP;
 }
 

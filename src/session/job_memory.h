@@ -2,6 +2,7 @@
 #ifndef TRK_SESSION_JOB_MEMORY_H
 #define TRK_SESSION_JOB_MEMORY_H
 
+#include "collect/job_cgroup.h"
 #include "collect/proc_pagemap.h"
 #include "collect/proc_tree.h"
 #include "memory/scheduler.h"
@@ -13,6 +14,7 @@ struct trk_job_memory {
     struct trk_mem_scheduler scheduler;
     struct trk_pagemap_sampler sampler; /* once a process is large enough for it to matter */
     bool sampler_tried;
+    struct trk_job_cgroup cgroup;
     int64_t tick_ns, last_tick_ns; /* when the model was fed; 0: not yet */
     uint64_t true_reads;           /* page samples with them */
     int64_t longest_read_ns;       /* the longest that a process may have waited for one of them */

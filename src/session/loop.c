@@ -85,7 +85,6 @@ int trk__loop_open(struct trk_session *session, struct trk_error *error)
 /* The kernel tells of every process of the machine, and a wake-up for each would cost more than the looks. So
  * what waits is taken at times: often enough that the socket's buffer lasts, which the last take tells. */
 static const int64_t DRAIN_PERIOD_MIN_NS = 4000000;
-static const int64_t DRAIN_PERIOD_MAX_NS = 256000000;
 enum { DRAIN_FEW = 50, DRAIN_MANY = 200 };
 
 static void arm_drain(const struct trk_session *session)
@@ -94,12 +93,13 @@ static void arm_drain(const struct trk_session *session)
     timerfd_settime(session->drain_fd, 0, &when, NULL);
 }
 
-void trk__loop_drain_often(struct trk_session *session)
+void trk__loop_drain_often(struct trk_session *session, int64_t longest_ns)
 {
     session->drain_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (session->drain_fd < 0 || watch(session, session->drain_fd, FROM_TRUTH) < 0)
         return; /* what waits is then taken at each look */
     session->drain_period_ns = DRAIN_PERIOD_MIN_NS;
+    session->drain_longest_ns = longest_ns;
     arm_drain(session);
 }
 
@@ -108,7 +108,7 @@ static void on_drain(struct trk_session *session)
     unsigned taken = trk__truth_drain(&session->truth);
     if (taken > DRAIN_MANY && session->drain_period_ns > DRAIN_PERIOD_MIN_NS)
         session->drain_period_ns /= 2;
-    else if (taken < DRAIN_FEW && session->drain_period_ns < DRAIN_PERIOD_MAX_NS)
+    else if (taken < DRAIN_FEW && session->drain_period_ns * 2 <= session->drain_longest_ns)
         session->drain_period_ns *= 2;
     arm_drain(session);
 }

@@ -131,7 +131,8 @@ static void summarise_bytes(const struct trk_session *session, struct trk_summar
 {
     const struct trk_job *job = &session->job;
     const struct trk_truth *truth = &session->truth;
-    bool complete = job->bytes_final && !job->io_denied && !job->ledger.lost_children;
+    bool complete = job->bytes_final && !job->io_denied && !job->ledger.lost_children &&
+                    !truth->ignores_sigchld;
     const char *source = complete ? "wait4" : "sampled";
     bool valid = job->has_root && (job->io_known || job->root_reaped);
     const uint64_t *used = job->ledger.total;

@@ -48,7 +48,7 @@ struct trk_session {
     bool root_is_zombie;  /* the next tick looks at it, then reaps it */
 
     int epoll_fd, timer_fd, pid_fd, drain_fd;
-    int64_t drain_period_ns;
+    int64_t drain_period_ns, drain_longest_ns;
     struct trk_run_stats stats;
     uint64_t oom_kills_first;
     bool oom_kills_known;
@@ -89,7 +89,7 @@ void trk__session_add_note(struct trk_session *session, const char *format, ...)
 int trk__loop_open(struct trk_session *session, struct trk_error *error);
 void trk__loop_close(struct trk_session *session);
 
-/* Wakes the loop for trk__truth_drain from now on. */
-void trk__loop_drain_often(struct trk_session *session);
+/* Wakes the loop for trk__truth_drain from now on, at least so often. */
+void trk__loop_drain_often(struct trk_session *session, int64_t longest_ns);
 
 #endif

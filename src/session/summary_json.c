@@ -1,9 +1,9 @@
 /* The summary as one JSON object, for --summary. */
+#include "session/summary_json.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "session/session.h"
-#include "session/summary_json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -385,11 +386,26 @@ void trk__truth_start(struct trk_truth *truth)
     open_lives(truth);
 }
 
+/* How long what is told may wait: a burst of some hundred processes has to fit in the socket's buffer, which is
+ * small for those who may not have a larger one. */
+static int64_t longest_drain_ns(const struct trk_truth *truth)
+{
+    enum { LARGE_BUFFER_BYTES = 1 << 20, LARGE_NS = 256000000, SMALL_NS = 64000000 };
+    int bytes = 0;
+    socklen_t size = sizeof bytes;
+    int fd = trk__source_events_ops.fd(truth->source[TRK_TRUTH_EVENTS].self);
+    bool is_large =
+        getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) == 0 && bytes >= LARGE_BUFFER_BYTES;
+    return is_large ? LARGE_NS : SMALL_NS;
+}
+
 /* The rest is opened at the first look: a job that ends before it needs none of it. */
 void trk__truth_before_look(struct trk_truth *truth)
 {
     const struct trk_job *job = job_of(truth);
     struct trk_source_setup setup = setup_of(truth);
+    /* Who is found gone by a look has then been told of, with how it ended. */
+    trk__truth_drain(truth);
     if (!job->has_root || !job->visible || job->root_gone || truth->session->root_is_zombie ||
         truth->is_watching)
         return;
@@ -399,7 +415,7 @@ void trk__truth_before_look(struct trk_truth *truth)
         return; /* exit records alone do not tell whose child a stranger was */
     open_source(truth, TRK_TRUTH_TASKSTATS, &setup);
     truth->taskstats_whole = truth->source[TRK_TRUTH_TASKSTATS].is_open;
-    trk__loop_drain_often(truth->session);
+    trk__loop_drain_often(truth->session, longest_drain_ns(truth));
 }
 
 static void read_counters(struct trk_truth *truth)

@@ -58,8 +58,9 @@ struct trk_truth {
     uint64_t machine_other_ns, machine_other_first_ns; /* ... and stolen or spent in interrupts */
 
     struct trk_peak peak;
-    uint64_t born_before, found_before; /* at the last look */
-    struct trk_peak_gone gone;          /* since */
+    uint64_t forks_before, told_before, found_before; /* at the last look */
+    bool had_events;
+    struct trk_peak_gone gone; /* since */
     uint32_t next_mark;
 
     struct trk_moment moment[TRK_MOMENTS];

@@ -12,8 +12,8 @@ enum {
     READS_SHARE = 10,
     /* What one fault may map: the kernel maps a file's neighbouring pages too. */
     FAULT_BYTES = 64 << 10,
-    /* An estimate may be off by a twentieth while processes grow fast. */
-    ESTIMATE_DOUBT = 20,
+    /* An estimate may be off by a tenth while processes grow fast. */
+    ESTIMATE_DOUBT = 10,
 };
 
 static const int64_t MOMENT_APART_NS = 900000000;
@@ -50,25 +50,37 @@ static void read_mark(struct trk_truth *truth, struct trk_proc *proc)
     truth->ignores_sigchld |= mark.ignores_sigchld;
 }
 
+static uint64_t growth(uint64_t before, uint64_t now)
+{
+    return now > before ? now - before : 0;
+}
+
+/* Births on the machine since the last look, by the kernel's count; 0 where it was not read both times. */
+static uint64_t count_forks(struct trk_truth *truth, const struct trk_sample *sample)
+{
+    bool has_forks = sample && trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL);
+    uint64_t first = truth->session->job.tree.first_forks;
+    uint64_t before = truth->forks_before ? truth->forks_before : first ? first - 1 : 0;
+    uint64_t now = has_forks ? sample->raw[TRK_M_SYS_FORKS_TOTAL] : 0;
+    truth->forks_before = now;
+    return before && now ? growth(before, now) : 0;
+}
+
 /* At most so many lived at once since the last look that no look has caught. Process events tell births and who
- * lived at once; without them it is no more than were born on the whole machine. */
+ * lived at once; where they were not there for the whole interval it is no more than were born on the machine. */
 static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *sample)
 {
     const struct trk_job *job = &truth->session->job;
     bool has_events = truth->source[TRK_TRUTH_EVENTS].is_open;
-    bool has_forks = sample && trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL);
-    uint64_t most = has_events ? trk__book_interval(&truth->book) : UINT32_MAX;
-    uint64_t born = has_events  ? truth->book.ever
-                    : has_forks ? sample->raw[TRK_M_SYS_FORKS_TOTAL]
-                                : 0;
-    uint64_t found = job->tree.ever;
-    bool is_first = !truth->found_before;
-    uint64_t before = is_first ? (has_events ? 0 : job->tree.first_forks - 1) : truth->born_before;
-    uint64_t births = born > before ? born - before : 0;
-    uint64_t finds = found - truth->found_before;
-    uint64_t unseen = births > finds ? births - finds : 0;
-    truth->born_before = born;
-    truth->found_before = found;
+    bool told = has_events && (truth->had_events || !truth->found_before);
+    uint64_t most = told ? trk__book_interval(&truth->book) : UINT32_MAX;
+    uint64_t forks = count_forks(truth, sample);
+    uint64_t births = told ? growth(truth->told_before, truth->book.ever) : forks;
+    uint64_t finds = growth(truth->found_before, job->tree.ever);
+    uint64_t unseen = growth(finds, births);
+    truth->had_events = has_events;
+    truth->told_before = truth->book.ever;
+    truth->found_before = job->tree.ever;
     return (uint32_t)(unseen < most ? unseen : most);
 }
 

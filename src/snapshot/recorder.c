@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "snapshot/short_runs.h"
 #include "write/columns.h"
 
 #include <errno.h>
@@ -311,6 +312,7 @@ void trk__record_put_metadata(struct trk_json *json, const struct trk_recorder *
     trk__json_key(json, "samples");
     trk__json_u64(json, recorder->rows);
     put_key_text(json, "host", host);
+    put_key_text(json, "run_id", *recorder->id ? recorder->id : NULL);
     trk__json_end_object(json);
 }
 
@@ -366,6 +368,24 @@ static int save_into(const struct trk_recorder *recorder, const struct trk_snaps
     return code;
 }
 
+/* One row, known in the moment that the job has ended. */
+static int save_short(const struct trk_recorder *recorder, struct trk_snapshot *snapshot,
+                      struct trk_error *error)
+{
+    int code = fill_from_memory(snapshot, recorder);
+    struct trk_buffer line;
+    trk__buffer_init(&line, JSON_MAX_BYTES);
+    if (code == 0)
+        code = trk__snapshot_text_whole(snapshot, &line);
+    trk__buffer_add_char(&line, '\n');
+    if (code == 0)
+        code = line.failure ? line.failure
+                            : trk__short_runs_add(recorder->folder, line.data, line.len);
+    trk__buffer_done(&line);
+    /* In the first run of all there is no folder yet; on a full disk the message is the other way's. */
+    return code < 0 ? save_into(recorder, snapshot, error) : 0;
+}
+
 static int save_grown(struct trk_recorder *recorder, struct trk_snapshot *snapshot,
                       struct trk_error *error)
 {
@@ -396,9 +416,7 @@ int trk__recorder_save(struct trk_recorder *recorder, const struct trk_record_en
     } else if (recorder->fd >= 0) {
         code = save_grown(recorder, snapshot, error);
     } else {
-        code = fill_from_memory(snapshot, recorder);
-        if (code == 0)
-            code = save_into(recorder, snapshot, error);
+        code = save_short(recorder, snapshot, error);
     }
     trk__snapshot_free(snapshot);
     return code;

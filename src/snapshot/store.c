@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "snapshot/recorder.h"
+#include "snapshot/short_runs.h"
 #include "snapshot/store_index.h"
 
 #include <dirent.h>
@@ -136,6 +137,7 @@ int trk__store_list(const char *path, struct trk_store_list *ret_list, struct tr
         *ret_list = list;
         return 0;
     }
+    trk__short_runs_expand(path);
     recover_all(path, dir);
     struct trk_store_index index;
     trk__store_index_load(&index, path);
@@ -318,8 +320,8 @@ static int recover_parts(struct trk_snapshot *snapshot, const char *head_json, d
     return code < 0 ? code : trk__store_sum_rows(snapshot);
 }
 
-static int recover_from(struct trk_rows_reader *reader, const char *path, const char *id,
-                        struct trk_error *error)
+static int recover_from(struct trk_rows_reader *reader, int dir_fd, const char *path,
+                        const char *id, struct trk_error *error)
 {
     struct stat status;
     if (fstat(reader->fd, &status) < 0)
@@ -327,6 +329,9 @@ static int recover_from(struct trk_rows_reader *reader, const char *path, const 
     double mtime = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec * 1e-9;
     if (trk__record_is_alive(reader->json, mtime))
         return -EBUSY;
+    /* Asked after its tracker was found gone: it may have ended well since its file was opened. */
+    if (has_record(dir_fd, id))
+        return 0;
     struct trk_snapshot *snapshot = trk__snapshot_new();
     if (!snapshot)
         return -ENOMEM;
@@ -348,15 +353,13 @@ int trk__store_recover(const char *path, const char *id, struct trk_error *error
     char name[TRK_STORE_PATH_SIZE + TRK_RUN_ID_SIZE + 16];
     snprintf(name, sizeof name, "%s/%s%s", path, id, ROWS_SUFFIX);
     TRK_CLEANUP_FD int dir_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd >= 0 && has_record(dir_fd, id)) {
-        trk__store_drop_traces(path, id); /* killed between the record and its tidying up */
-        return 0;
-    }
+    if (dir_fd < 0)
+        return trk__error_set(error, -errno, "%s: %s", path, strerror(errno));
     struct trk_rows_reader reader;
     int code = trk__rows_reader_open(&reader, AT_FDCWD, name);
     if (code < 0)
         return trk__error_set(error, code, "%s: %s", name, strerror(-code));
-    code = recover_from(&reader, path, id, error);
+    code = recover_from(&reader, dir_fd, path, id, error);
     trk__rows_reader_close(&reader);
     if (code == 0)
         trk__store_drop_traces(path, id);

@@ -1,7 +1,8 @@
 /* Where runs are kept: $XDG_STATE_HOME/resource-tracker/runs, one file a run.
  *
  *   ID.json.gz  the record        ID.rows    it grows while the run goes on
- *   ID.events   marks of the run  .*         half-written: nobody's
+ *   ID.events   marks of the run  .short-*   runs of milliseconds, see short_runs.h
+ *   .index      the list          .*         half-written: nobody's
  *
  * Nothing is locked. A file gets its name when it is complete, and the list of all is a cache of what
  * their heads say: whoever reads it mends it. */

@@ -118,7 +118,7 @@ void trk__store_key(char *const command[], char ret_key[TRK_RUN_KEY_SIZE])
     bool is_file = false;
     const char *script = is_interpreter(program) ? script_of(command, &is_file) : NULL;
     char folder[TRK_STORE_PATH_SIZE] = "";
-    if (script && is_file && script[0] != '/' && getcwd(folder, sizeof folder - 1))
+    if (script && is_file && script[0] != '/' && getcwd(folder, sizeof folder - 1) && folder[1])
         strcat(folder, "/");
     snprintf(ret_key, TRK_RUN_KEY_SIZE, "%s%s%s%s", program, script ? " " : "", folder,
              script ? script : "");

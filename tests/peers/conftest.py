@@ -45,3 +45,9 @@ def nvidia_ml():
         skip_or_fail("nvidia-ml-py can't be installed")
     sys.path.insert(0, PACKAGES)
     return importlib.import_module("pynvml")
+
+
+@pytest.fixture(autouse=True)
+def own_store(monkeypatch, tmp_path):
+    """No run of a test is kept in the user's home."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -16,10 +16,11 @@ import helpers  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def own_world(monkeypatch):
+def own_world(monkeypatch, tmp_path):
     for name in list(os.environ):
         if name.startswith(("TRACKER_", "XDG_")):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # no test writes into the user's home
     monkeypatch.setenv("LC_ALL", "C")
 
 

@@ -135,18 +135,17 @@ static void classic_without_a_value_is_absent(void)
 
 static void history_averages_means_and_takes_the_largest_of_maxima(void)
 {
-    struct trk_run_facts runs[3] = {plain_run(100), plain_run(300), plain_run(200)};
-    runs[0].classic.cpu_mean_cores = 1;
-    runs[1].classic.cpu_mean_cores = 4;
-    runs[2].classic.cpu_mean_cores = NAN;
-    runs[1].classic.gpu_mean_devices = 1;
-    runs[2].classic.gpu_max_devices = 3;
+    const struct trk_classic_stats runs[3] = {
+        {.cpu_mean_cores = 1, .memory_max_kib = 100},
+        {.cpu_mean_cores = 4, .memory_max_kib = 300, .gpu_mean_devices = 1},
+        {.cpu_mean_cores = NAN, .memory_max_kib = 200, .gpu_max_devices = 3},
+    };
     struct trk_classic_stats all = trk__classic_aggregate(runs, 3);
     CHECK_NEAR(all.cpu_mean_cores, 2.5, 0);
-    CHECK_NEAR(all.memory_max_kib, 300 * 1024, 0);
+    CHECK_NEAR(all.memory_max_kib, 300, 0);
     CHECK_NEAR(all.gpu_mean_devices, 1.0 / 3, 1e-15);
     CHECK_NEAR(all.gpu_max_devices, 3, 0);
-    CHECK_NAN(trk__classic_aggregate(runs, 0).memory_max_kib);
+    CHECK(isnan(trk__classic_aggregate(runs, 0).memory_max_kib));
 }
 
 /* ---- memory -------------------------------------------------------------------------- */

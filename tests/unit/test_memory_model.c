@@ -487,6 +487,52 @@ static void test_cgroup_knows_the_anonymous_sum(void)
     CHECK(total.high_kb - total.low_kb < 0.05 * total.pss_kb);
 }
 
+/* Two programs, 300 and 100 MB, in a cgroup that says `anon_mb`. */
+static struct trk_mem_total total_in_cgroup(double anon_mb)
+{
+    fresh_model(NULL);
+    struct trk_mem_tick_proc both[] = {process_of(10, 0x7000, 300, 0),
+                                       process_of(11, 0x8000, 100, 0)};
+    struct trk_mem_total total;
+    trk__mem_tick_begin(model);
+    for (int i = 0; i < 2; i++)
+        trk__mem_tick_process(model, &both[i]);
+    CHECK(trk__mem_tick_end(model, &(struct trk_mem_cgroup){.anon_kb = anon_mb * MB}) == 0);
+    trk__mem_model_total(model, &total);
+    CHECK_NEAR(total.pss_kb, 400 * MB, 1);
+    return total;
+}
+
+static void test_an_impossible_cgroup_is_left_aside(void)
+{
+    CHECK(total_in_cgroup(400).from_cgroup);
+    CHECK(total_in_cgroup(385).from_cgroup); /* counters lag */
+    CHECK(total_in_cgroup(415).from_cgroup);
+    CHECK(!total_in_cgroup(300).from_cgroup); /* one was moved in with what it had */
+    CHECK(!total_in_cgroup(500).from_cgroup); /* somebody else is in there */
+    struct trk_mem_tick_proc one = process_of(10, 0x7000, 300, 0);
+    CHECK(!tick(&one, 1).from_cgroup);
+}
+
+/* The copies of a family are charged, what it had before it was moved in is not. */
+static void test_a_cgroup_without_what_was_there_before(void)
+{
+    fresh_model(NULL);
+    struct trk_mem_tick_proc family[2] = {process_of(10, 0x7000, 300, 0)};
+    tick(family, 1);
+    family[1] = fork_of(&family[0], 11);
+    tick(family, 2);
+    family[1].minflt += 290 * MB / 4;
+    trk__mem_tick_begin(model);
+    for (int i = 0; i < 2; i++)
+        trk__mem_tick_process(model, &family[i]);
+    CHECK(trk__mem_tick_end(model, &(struct trk_mem_cgroup){.anon_kb = 200 * MB}) == 0);
+    struct trk_mem_total total;
+    trk__mem_model_total(model, &total);
+    CHECK(!total.from_cgroup);
+    CHECK(total.pss_kb > 400 * MB);
+}
+
 static void test_beyond_the_ceiling(void)
 {
     fresh_model(&(struct trk_mem_model_options){.processes_max = 1});
@@ -553,6 +599,8 @@ int main(void)
     RUN(test_nothing_uncertain_nothing_read);
     RUN(test_refused_is_not_asked_again);
     RUN(test_cgroup_knows_the_anonymous_sum);
+    RUN(test_an_impossible_cgroup_is_left_aside);
+    RUN(test_a_cgroup_without_what_was_there_before);
     RUN(test_beyond_the_ceiling);
     RUN(test_hidden_stack_is_no_family);
     RUN(test_stack_not_random);

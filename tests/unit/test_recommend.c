@@ -224,6 +224,41 @@ static void named_runs_stand_alone(void)
     trk_recommendation_free(NULL);
 }
 
+static void a_run_that_is_no_file_stands_last(void)
+{
+    static const char text[] =
+        "{\"metadata\":{\"interval\":1,\"duration\":3,\"command_key\":\"job\"}," PYTHON_ROWS "}";
+    trk_recommendation *recommendation;
+    struct trk_recommend_basis basis = {.size = sizeof basis};
+    CHECK(trk_recommend_snapshot(text, sizeof text - 1, NULL, &recommendation, NULL) == 0);
+    trk_recommendation_basis(recommendation, &basis);
+    CHECK_U64(basis.runs, 4); /* three are kept */
+    CHECK_U64(basis.runs_used, 3);
+    trk_recommendation_free(recommendation);
+    struct trk_recommend_options options;
+    trk_recommend_options_init(&options);
+    options.history = 1;
+    CHECK(trk_recommend_snapshot(text, sizeof text - 1, &options, &recommendation, NULL) == 0);
+    trk_recommendation_basis(recommendation, &basis);
+    CHECK_U64(basis.runs, 1);
+    CHECK_NEAR(basis.classic_cpu_cores, 2, 0);
+    trk_recommendation_free(recommendation);
+    struct trk_error error = {0};
+    CHECK(trk_recommend_snapshot("{", 1, NULL, &recommendation, &error) < 0);
+    CHECK(error.message[0] != '\0');
+}
+
+static void classic_from_statistics_alone(void)
+{
+    const struct trk_classic_stats runs[] = {{.cpu_mean_cores = 2, .memory_max_kib = 2048 * 1024},
+                                             {.cpu_mean_cores = 3, .memory_max_kib = 1024}};
+    struct trk_classic_need need;
+    trk_recommend_classic(runs, 2, &need);
+    CHECK_NEAR(need.cpu_cores, 2, 0); /* 2.5: half to even */
+    CHECK_NEAR(need.memory_mib, 3072, 0);
+    CHECK_NEAR(need.gpu_devices, 0, 0);
+}
+
 static void a_short_run_is_refused(void)
 {
     const char *run = write_run("short.json", "s", 5, 100);
@@ -263,6 +298,8 @@ int main(void)
     RUN(an_empty_store_has_no_last_run);
     RUN(a_run_brings_those_of_its_command);
     RUN(named_runs_stand_alone);
+    RUN(a_run_that_is_no_file_stands_last);
+    RUN(classic_from_statistics_alone);
     RUN(a_short_run_is_refused);
     RUN(wrong_options_are_refused);
     char command[300];

@@ -1,0 +1,36 @@
+/* The memory cgroup that a job has for itself: one that a container, a unit or `cgexec` made for it.
+ *
+ * It tells what no process does: anonymous and shared memory of all of them, each page once. It is the job's own
+ * when it is not ours, has none below it, and holds nearly all of the job and nothing else. That is seen
+ * anew at each read, since anybody may move processes. Whether its charges are the job's is for the reader to
+ * judge: they stay where they were made. */
+#ifndef TRK_COLLECT_JOB_CGROUP_H
+#define TRK_COLLECT_JOB_CGROUP_H
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "collect/cgroup_place.h"
+#include "collect/proc_tree.h"
+
+struct trk_job_cgroup {
+    struct trk_cgroup_place place; /* without one: not found, or not the job's */
+    struct trk_kept_file stat;     /* memory.stat */
+    struct trk_buffer text;
+    int64_t retry_ns; /* not looked for before; 0: at once */
+};
+
+struct trk_job_charge {
+    uint64_t anon_bytes;
+    uint64_t shmem_bytes;
+    uint64_t mapped_file_bytes; /* with shared memory */
+};
+
+void trk__job_cgroup_init(struct trk_job_cgroup *cgroup);
+void trk__job_cgroup_done(struct trk_job_cgroup *cgroup);
+
+/* After a look at every member. Fails where the job has no cgroup of its own, with -EAGAIN while it is too early to
+ * look for one again. */
+int trk__job_cgroup_read(struct trk_job_cgroup *cgroup, const struct trk_proc_tree *tree,
+                         struct trk_job_charge *ret_charge);
+
+#endif

@@ -1,0 +1,181 @@
+"""Records of runs: kept, listed, recovered after the worst."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import helpers
+
+
+def folder():
+    return Path(os.environ["HOME"]) / ".local" / "state" / "resource-tracker" / "runs"
+
+
+def tracker(*words, **options):
+    return subprocess.run([helpers.binary(), *words], capture_output=True, text=True, timeout=60, **options)
+
+
+def runs(*words):
+    done = tracker("runs", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def record_of(run):
+    with gzip.open(folder() / f"{run['id']}.json.gz", "rt") as file:
+        return json.load(file)
+
+
+def test_a_run_is_kept():
+    assert tracker("-q", "-n", "nap", "-i", "0.1", "sleep", "0.35").returncode == 0
+    run, = runs()
+    assert run["command"] == "sleep 0.35" and run["job_name"] == "nap" and run["exit_code"] == 0
+    record = record_of(run)
+    assert record["metadata"]["command"] == ["sleep", "0.35"]
+    assert len(record["process_metrics"]) == run["samples"] == 4
+    assert record["totals"]["cpu_seconds"]["source"]
+    assert [path.name for path in folder().iterdir() if not path.name.startswith(".")] == [f"{run['id']}.json.gz"]
+
+
+def test_a_short_run_is_one_file_and_one_row():
+    assert tracker("-q", "true").returncode == 0
+    run, = runs()
+    assert run["samples"] == 1
+    assert len(record_of(run)["process_metrics"]) == 1
+
+
+def test_no_save():
+    assert tracker("-q", "--no-save", "sleep", "0.1").returncode == 0
+    assert not folder().exists()
+    assert runs() == []
+
+
+def test_how_it_ended_is_kept():
+    tracker("-q", "sh", "-c", "exit 3")
+    tracker("-q", "sh", "-c", "kill -TERM $$")
+    killed, failed = runs()
+    assert failed["exit_code"] == 3 and failed["signal"] is None
+    assert killed["exit_code"] is None and killed["signal"] == signal.SIGTERM
+
+
+def test_a_home_that_cannot_be_written_harms_no_job(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/no-such-place")
+    done = tracker("sh", "-c", "echo out; exit 4")
+    assert done.returncode == 4 and done.stdout == "out\n"
+    assert "not kept" in done.stderr
+
+
+def test_show_match_remove_and_prune():
+    for seconds in ("0.01", "0.02", "0.03"):
+        tracker("-q", "sleep", seconds)
+    assert len(runs()) == 3
+    found, = runs("--match", "sleep 0.02")
+    shown = tracker("runs", "show", found["id"][:-2])
+    assert "sleep 0.02" in shown.stdout and shown.returncode == 0
+    assert tracker("runs", "rm", found["id"]).returncode == 0
+    assert tracker("runs", "show", found["id"]).returncode == 125
+    assert len(runs()) == 2
+    assert tracker("runs", "prune", "--older-than", "1h").stdout == "0 runs removed\n"
+    assert tracker("runs", "prune", "--max-size", "1").stdout == "2 runs removed\n"
+    assert runs() == []
+
+
+def test_marks_of_a_run():
+    done = tracker("-q", "-i", "0.1", "sh", "-c",
+                   f"{helpers.binary()} mark ready; {helpers.binary()} mark work -- sh -c 'exit 5'")
+    assert done.returncode == 5
+    run, = runs()
+    events = [(event["name"], event["kind"]) for event in record_of(run)["events"]]
+    assert events == [("ready", "point"), ("work", "start"), ("work", "stop")]
+
+
+def test_a_mark_outside_of_a_run():
+    done = tracker("mark", "nowhere")
+    assert done.returncode == 125 and "not called from a run" in done.stderr
+    assert tracker("mark", "nowhere", "--", "sh", "-c", "exit 6").returncode == 6
+
+
+def test_many_at_once_need_no_lock():
+    started = [subprocess.Popen([helpers.binary(), "-q", "-i", "0.05", "sleep", "0.2"]) for _ in range(30)]
+    lists = [runs() for _ in range(3)]
+    assert all(process.wait(30) == 0 for process in started)
+    assert all(run["running"] or run["exit_code"] == 0 for listed in lists for run in listed)
+    assert sum(run["exit_code"] == 0 for run in runs()) == 30
+
+
+def test_a_damaged_index_is_mended():
+    tracker("-q", "true")
+    before = runs()
+    (folder() / ".index").write_bytes(b"1\tgarbage\n\0\xff")
+    assert runs() == before
+
+
+def kill_at_random(chance, whom):
+    """Kills at a random moment; how many rows were surely on disk at that moment, and the run that is left."""
+    known = {run["id"] for run in runs()}
+    process = subprocess.Popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "60"])
+    time.sleep(0.03 + chance.random() * 0.05)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    growing = [path for path in folder().glob("*.rows") if path.stem not in known]
+    assert len(growing) == 1
+    reported = next(run for run in runs() if run["id"] == growing[0].stem)["samples"]
+    if whom != "job":
+        process.kill()
+    if whom != "tracker":
+        os.kill(int(children[0]), signal.SIGKILL)
+    process.wait(10)
+    if whom == "tracker":
+        os.kill(int(children[0]), signal.SIGKILL)
+    return reported, growing[0].stem
+
+
+def test_no_sample_is_lost_to_a_kill():
+    folder().mkdir(parents=True)
+    chance = random.Random(5)
+    for number in range(int(os.environ.get("TRK_KILLS", "200"))):
+        whom = ("tracker", "job", "both")[number % 3]
+        reported, identity = kill_at_random(chance, whom)
+        run = next(run for run in runs() if run["id"] == identity)
+        assert run["samples"] >= reported, (number, whom)
+        assert run["interrupted"] == (whom != "job"), (number, whom)
+        assert not list(folder().glob("*.rows"))
+        if number % 20 == 0:
+            rows = record_of(run)["process_metrics"]
+            assert len(rows) == run["samples"]
+            assert all(a["timestamp"] <= b["timestamp"] for a, b in zip(rows, rows[1:]))
+
+
+def test_conversion_there_and_back(tmp_path):
+    assert tracker("-q", "-i", "0.1", "-o", "a.csv", "sleep", "0.35").returncode == 0
+    original = Path("a.csv").read_text()
+    run, = runs()
+    chain = [str(folder() / f"{run['id']}.json.gz"), "b.jsonl", "c.sqlite", "d.json.gz", "e.csv"]
+    for source, target in zip(chain, chain[1:]):
+        done = tracker("convert", source, target)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert Path("e.csv").read_text() == original
+    refused = tracker("convert", "b.jsonl", "e.csv")
+    assert refused.returncode == 125 and "--force" in refused.stderr
+    lossy = tracker("convert", "--schema", "v3", "a.csv", "f.csv")
+    assert lossy.returncode == 0 and "1 column of a.csv has no place" in lossy.stderr
+
+
+def test_fewer_rows_are_told(tmp_path):
+    tracker("-q", "-i", "0.01", "sleep", "0.2")
+    run, = runs()
+    assert tracker("convert", "--max-rows", "5", str(folder() / f"{run['id']}.json.gz"), "few.json.gz").returncode == 0
+    with gzip.open("few.json.gz", "rt") as file:
+        few = json.load(file)
+    whole = record_of(run)
+    assert len(few["process_metrics"]) <= 5
+    assert few["downsampled"]["process_rows"] == len(whole["process_metrics"])
+    for column, how in (("utime", sum), ("write_bytes", sum)):
+        values = [[row[column] for row in record["process_metrics"]] for record in (few, whole)]
+        assert abs(how(values[0]) - how(values[1])) < 1e-5
+    peaks = [max(row["memory"] or 0 for row in record["process_metrics"]) for record in (few, whole)]
+    assert peaks[0] == peaks[1]

@@ -1,0 +1,164 @@
+/* The store of runs: names, keys, a list that mends itself, short runs that share a file. */
+#include "snapshot/recorder.h"
+#include "snapshot/short_runs.h"
+#include "snapshot/store_index.h"
+
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WORDS(...) ((char *const *)(const char *const[]){__VA_ARGS__})
+
+static char folder[] = "/tmp/trk-store-XXXXXX";
+static char runs_path[64];
+
+static void ids_are_the_time_and_chance(void)
+{
+    char id[TRK_RUN_ID_SIZE], other[TRK_RUN_ID_SIZE];
+    trk__store_make_id(1769903999, id);
+    CHECK(strncmp(id, "20260131-235959-", 16) == 0 && strlen(id) == 24);
+    trk__store_make_id(951782400, other); /* a leap day of a century */
+    CHECK(strncmp(other, "20000229-000000-", 16) == 0);
+    trk__store_make_id(1769903999, other);
+    CHECK(strcmp(id, other) != 0);
+}
+
+static void check_key(char *const command[], const char *expected)
+{
+    char key[TRK_RUN_KEY_SIZE];
+    trk__store_key(command, key);
+    CHECK_TEXT(key, expected);
+}
+
+static void keys_name_the_program_and_its_script(void)
+{
+    CHECK(chdir("/") == 0);
+    check_key(WORDS("./sort", "-n", NULL), "sort");
+    check_key(WORDS("/venv/bin/python3", "-u", "train.py", "--x", NULL), "python3 /train.py");
+    check_key(WORDS("python3.11", "-m", "pip", NULL), "python3.11 pip");
+    check_key(WORDS("Rscript", "/a/b.R", "1", NULL), "Rscript /a/b.R");
+    check_key(WORDS("bash", NULL), "bash");
+    check_key(WORDS(NULL), "");
+}
+
+static void keep(double start_time, char *const command[])
+{
+    struct trk_record_options options = {.folder = runs_path,
+                                         .rows = TRK_ROWS_BOTH,
+                                         .interval_seconds = 1,
+                                         .start_time = start_time,
+                                         .command = command};
+    struct trk_recorder *recorder;
+    struct trk_row row = {.elapsed_seconds = 1};
+    struct trk_error error = {0};
+    CHECK(trk__recorder_new(&options, &recorder) == 0);
+    row.value[TRK_M_TIMESTAMP] = start_time + 1;
+    CHECK(trk__recorder_row(recorder, &row, true) == 0);
+    CHECK_U64(recorder->fd, -1); /* one row needs no growing file */
+    struct trk_record_end end = {.stop_time = start_time + 1, .wall_seconds = 1, .exit_code = 0};
+    CHECK(trk__recorder_save(recorder, &end, &error) == 0);
+    trk__recorder_free(recorder);
+}
+
+static void lists_and_finds_runs(void)
+{
+    keep(1000, WORDS("sort", "a", NULL));
+    keep(3000, WORDS("sort", "c", NULL));
+    keep(2000, WORDS("grep", "b", NULL));
+    struct trk_store_list list;
+    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    CHECK_U64(list.count, 3);
+    CHECK_TEXT(list.run[0].command, "sort c");
+    CHECK_TEXT(list.run[2].command, "sort a");
+    CHECK_NEAR(list.run[0].wall_seconds, 1, 0);
+    CHECK(list.run[0].exit_code == 0 && !list.run[0].interrupted);
+    char **paths = NULL;
+    CHECK_U64(trk__store_find(runs_path, "sort", 10, &paths, NULL), 2);
+    CHECK(paths && strstr(paths[0], list.run[0].id));
+    for (int i = 0; paths && paths[i]; i++)
+        free(paths[i]);
+    free(paths);
+    char path[TRK_STORE_PATH_SIZE];
+    struct trk_error error = {0};
+    CHECK(trk__store_resolve(runs_path, NULL, path, NULL) == 0 && strstr(path, list.run[0].id));
+    CHECK(trk__store_resolve(runs_path, list.run[1].id, path, NULL) == 0);
+    CHECK(trk__store_resolve(runs_path, "19700101-00", path, &error) == -EEXIST);
+    CHECK(trk__store_resolve(runs_path, "nosuch", path, &error) == -ENOENT);
+    trk__store_list_done(&list);
+}
+
+/* The second list comes from the cache alone, and is the same. */
+static void the_list_is_a_cache(void)
+{
+    struct trk_store_list first, second;
+    CHECK(trk__store_list(runs_path, &first, NULL) == 0);
+    struct trk_store_index index;
+    trk__store_index_load(&index, runs_path);
+    CHECK_U64(index.count, first.count);
+    for (size_t i = 0; i < first.count; i++) {
+        struct trk_run_info run = {.size = sizeof run, .file_bytes = first.run[i].file_bytes};
+        strcpy(run.id, first.run[i].id);
+        CHECK(trk__store_index_find(&index, &run));
+        CHECK_TEXT(run.command, first.run[i].command);
+        CHECK_TEXT(run.key, first.run[i].key);
+        CHECK_NEAR(run.start_time, first.run[i].start_time, 1e-6);
+    }
+    trk__store_index_done(&index);
+    char name[128];
+    snprintf(name, sizeof name, "%s/.index", runs_path);
+    CHECK(unlink(name) == 0);
+    CHECK(trk__store_list(runs_path, &second, NULL) == 0);
+    CHECK_U64(second.count, first.count);
+    trk__store_list_done(&first);
+    trk__store_list_done(&second);
+}
+
+/* Half a line and strangers' names are passed over; ids can't leave the folder. */
+static void short_runs_are_checked(void)
+{
+    static const char bad[] = "{\"metadata\":{\"run_id\":\"../../evil\"}}\n{\"metadata\":{\"run_i";
+    CHECK(trk__short_runs_add(runs_path, bad, sizeof bad - 1) == 0);
+    struct trk_store_list list;
+    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    CHECK_U64(list.count, 3);
+    trk__store_list_done(&list);
+    char name[128];
+    snprintf(name, sizeof name, "%s/evil.json.gz", folder);
+    CHECK(access(name, F_OK) < 0);
+}
+
+static void removes_runs(void)
+{
+    struct trk_store_list list;
+    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    for (size_t i = 0; i < list.count; i++)
+        CHECK(trk__store_remove(runs_path, list.run[i].id, NULL) == 0);
+    trk__store_list_done(&list);
+    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    CHECK_U64(list.count, 0);
+    trk__store_list_done(&list);
+    char name[128];
+    snprintf(name, sizeof name, "%s/.index", runs_path);
+    unlink(name);
+    CHECK(rmdir(runs_path) == 0); /* nothing is left behind */
+    CHECK(trk__store_list(runs_path, &list, NULL) == 0 && list.count == 0);
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(runs_path, sizeof runs_path, "%s/runs", folder);
+    RUN(ids_are_the_time_and_chance);
+    RUN(keys_name_the_program_and_its_script);
+    RUN(lists_and_finds_runs);
+    RUN(the_list_is_a_cache);
+    RUN(short_runs_are_checked);
+    RUN(removes_runs);
+    CHECK(rmdir(folder) == 0);
+    return check_done("store");
+}

@@ -1,0 +1,221 @@
+/* A tracker with a process of its own: started, stopped, killed, forked around. */
+#include "resource_tracker.h"
+
+#include "check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/trk-tracker-XXXXXX";
+
+static int files_left(void)
+{
+    DIR *dir = opendir(folder);
+    int count = 0;
+    for (const struct dirent *entry; dir && (entry = readdir(dir));)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static trk_tracker *start(double interval_seconds, pid_t pid)
+{
+    struct trk_tracker_options options;
+    struct trk_error error = {0};
+    trk_tracker *tracker = NULL;
+    trk_tracker_options_init(&options);
+    options.interval_seconds = interval_seconds;
+    options.pid = pid;
+    if (trk_tracker_new(&options, &tracker, &error) < 0)
+        fprintf(stderr, "%s\n", error.message);
+    return tracker;
+}
+
+static void follows_this_process(void)
+{
+    struct trk_error error = {0};
+    trk_tracker *tracker = start(0.05, 0);
+    CHECK(tracker && trk_tracker_running(tracker));
+    if (!tracker)
+        return;
+    CHECK(trk_tracker_start(tracker, &error) == -EALREADY);
+    CHECK_TEXT(error.message, "Resource tracker already running, cannot start again.");
+    CHECK(trk_tracker_wait_for_samples(tracker, 3, 5, &error) == 0);
+    CHECK(trk_mark_start(tracker, "phase", NULL) == 0);
+    CHECK(trk_mark_stop(tracker, "phase", NULL) == 0);
+    CHECK(trk_tracker_stop(tracker, &error) == 0);
+    CHECK(!trk_tracker_running(tracker));
+    CHECK(trk_tracker_start(tracker, &error) == -ECANCELED);
+    CHECK_TEXT(error.message, "Resource tracker already stopped. Create a new instance instead of "
+                              "trying to restart it.");
+    CHECK(trk_tracker_stop(tracker, &error) == -EALREADY);
+    trk_frame *frame = NULL;
+    CHECK(trk_tracker_frame(tracker, NULL, &frame, &error) == 0);
+    CHECK(frame && trk_frame_rows(frame) == trk_tracker_n_samples(tracker));
+    const double *time = frame ? trk_frame_values(frame, 0) : NULL;
+    for (size_t i = 0; time && i < trk_frame_rows(frame); i++) {
+        double steps = time[i] / 0.05; /* rows fall on multiples of the interval */
+        CHECK(fabs(steps - round(steps)) < 0.5);
+    }
+    trk_frame_free(frame);
+    char *json = NULL;
+    CHECK(trk_tracker_snapshot(tracker, &json, &error) == 0);
+    CHECK(json && strstr(json, "\"implementation\":\"native\""));
+    CHECK(json && strstr(json, "\"name\":\"phase\",\"kind\":\"stop\""));
+    CHECK(json && strstr(json, "\"totals\":{\"cpu_seconds\":"));
+    CHECK(json && strstr(json, "\"server_info\":{\"os\":\"Linux\""));
+    trk_free(json);
+    trk_tracker_free(tracker);
+    CHECK(files_left() == 0);
+}
+
+/* The tracker itself and what it starts are no part of what it tracks. */
+static void does_not_count_itself(void)
+{
+    trk_tracker *tracker = start(0.05, 0);
+    struct trk_error error;
+    CHECK(tracker && trk_tracker_wait_for_samples(tracker, 2, 5, &error) == 0);
+    trk_frame *frame = NULL;
+    CHECK(trk_tracker_frame(tracker, NULL, &frame, &error) == 0);
+    for (size_t i = 0; frame && i < trk_frame_columns(frame); i++)
+        if (strcmp(trk_frame_name(frame, i), "process_children") == 0)
+            CHECK_NEAR(trk_frame_values(frame, i)[1], 0, 0);
+    trk_frame_free(frame);
+    trk_tracker_free(tracker); /* stops it */
+    CHECK(files_left() == 0);
+}
+
+static void saves_and_loads(void)
+{
+    trk_tracker *tracker = start(0.05, 0), *loaded = NULL;
+    struct trk_error error = {0};
+    char path[64], *before = NULL, *after = NULL;
+    snprintf(path, sizeof path, "%s/self.json.gz", folder);
+    CHECK(tracker && trk_tracker_wait_for_samples(tracker, 2, 5, &error) == 0);
+    CHECK(trk_tracker_stop(tracker, &error) == 0);
+    CHECK(trk_tracker_save(tracker, path, &error) == 0);
+    CHECK(trk_tracker_load(path, &loaded, &error) == 0);
+    CHECK(trk_tracker_stats_json(tracker, NULL, 0, &before, &error) == 0);
+    CHECK(loaded && trk_tracker_stats_json(loaded, NULL, 0, &after, &error) == 0);
+    CHECK_TEXT(after, before ? before : "");
+    CHECK(loaded && trk_tracker_start(loaded, &error) == -ECANCELED);
+    trk_free(before);
+    trk_free(after);
+    trk_tracker_free(loaded);
+    trk_tracker_free(tracker);
+    CHECK(unlink(path) == 0 && files_left() == 0);
+}
+
+static pid_t sleeper(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    return pid;
+}
+
+static void stops_after_its_target_died(void)
+{
+    pid_t target = sleeper();
+    trk_tracker *tracker = start(0.02, target);
+    struct trk_error error = {0};
+    CHECK(tracker && trk_tracker_wait_for_samples(tracker, 2, 5, &error) == 0);
+    uint64_t seen = trk_tracker_n_samples(tracker);
+    kill(target, SIGKILL);
+    waitpid(target, NULL, 0);
+    nanosleep(&(struct timespec){.tv_nsec = 60000000}, NULL);
+    CHECK(trk_tracker_running(tracker));
+    CHECK(trk_tracker_stop(tracker, &error) == 0);
+    CHECK(trk_tracker_n_samples(tracker) >= seen);
+    trk_tracker_free(tracker);
+}
+
+static void a_target_that_is_not_there_is_told(void)
+{
+    pid_t gone = sleeper();
+    kill(gone, SIGKILL);
+    waitpid(gone, NULL, 0);
+    trk_tracker *tracker = start(0.02, gone);
+    struct trk_error error = {0};
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    CHECK(tracker && trk_tracker_stop(tracker, &error) == -ECHILD);
+    CHECK(strstr(error.message, "no process with pid"));
+    trk_tracker_free(tracker);
+    CHECK(files_left() == 0);
+}
+
+/* A child born by fork frees its copy and nothing else. */
+static void survives_a_fork_of_the_program(void)
+{
+    trk_tracker *tracker = start(0.02, 0);
+    struct trk_error error = {0};
+    CHECK(tracker && trk_tracker_wait_for_samples(tracker, 1, 5, &error) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int code = trk_tracker_stop(tracker, &error);
+        trk_tracker_free(tracker);
+        _exit(code == -EPERM ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    uint64_t seen = trk_tracker_n_samples(tracker);
+    CHECK(trk_tracker_wait_for_samples(tracker, seen + 2, 5, &error) == 0);
+    CHECK(trk_tracker_stop(tracker, &error) == 0);
+    trk_tracker_free(tracker);
+    CHECK(files_left() == 0);
+}
+
+static void many_at_once(void)
+{
+    enum { COUNT = 100 };
+    static trk_tracker *tracker[COUNT];
+    struct trk_error error = {0};
+    for (int i = 0; i < COUNT; i++)
+        tracker[i] = start(0.5, 0);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(tracker[i] && trk_tracker_wait_for_samples(tracker[i], 1, 30, &error) == 0);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(trk_tracker_stop(tracker[i], &error) == 0);
+    for (int i = 0; i < COUNT; i++)
+        trk_tracker_free(tracker[i]);
+    CHECK(files_left() == 0);
+}
+
+static void a_missing_program_is_told(void)
+{
+    struct trk_tracker_options options;
+    struct trk_error error = {0};
+    trk_tracker *tracker;
+    trk_tracker_options_init(&options);
+    options.program = "/no/such/resource-tracker";
+    CHECK(trk_tracker_new(&options, &tracker, &error) == -ENOENT);
+    CHECK(strstr(error.message, "TRACKER_BIN"));
+    options.size = 3;
+    CHECK(trk_tracker_new(&options, &tracker, &error) == -EINVAL);
+    CHECK(files_left() == 0);
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    setenv("TMPDIR", folder, 1);
+    RUN(follows_this_process);
+    RUN(does_not_count_itself);
+    RUN(saves_and_loads);
+    RUN(stops_after_its_target_died);
+    RUN(a_target_that_is_not_there_is_told);
+    RUN(survives_a_fork_of_the_program);
+    RUN(many_at_once);
+    RUN(a_missing_program_is_told);
+    CHECK(rmdir(folder) == 0);
+    return check_done("tracker");
+}
