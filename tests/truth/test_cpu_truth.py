@@ -50,19 +50,21 @@ CASES = [(name, choice) for name, (_, _, tolerances) in JOBS.items()
 TWINS = {}
 
 
-def teardown_seconds(half, folder, words):
+def teardown_seconds(half, folder, words, options):
     """What a child of a twin that waits for its children has used beyond its own clock."""
-    if (half, words) not in TWINS:
-        TWINS[half, words] = Run(half, folder, *words[:-1], "reap")
-    twin = TWINS[half, words]
+    key = half, words, tuple(options)
+    if key not in TWINS:
+        TWINS[key] = Run(half, folder, *words[:-1], "reap", options=options)
+    twin = TWINS[key]
     return (twin.said["children_seconds"] - twin.said["clock_seconds"]) / twin.said["processes_ended"]
 
 
-def truth_of(half, folder, name, run):
+def truth_of(half, folder, name, run, options=()):
+    """`options`: those of the run that change what an end costs."""
     words, figures, _ = JOBS[name]
     said = dict(run.said)
     if "teardown_seconds" in figures:
-        said["teardown_seconds"] = teardown_seconds(half, folder, words) * said["processes_ended"]
+        said["teardown_seconds"] = teardown_seconds(half, folder, words, options) * said["processes_ended"]
     return sum(said[figure] for figure in figures)
 
 

@@ -63,7 +63,7 @@ def test_oom_kill_is_told(limited_group, folder, below):
 
 
 def test_a_kill_by_hand_is_no_oom(limited_group, folder):
-    done, summary = run_limited(limited_group, folder, "sh", "-c", "kill -9 $$")
+    done, summary = run_limited(limited_group, folder, "sh", "-c", "sleep 0.3; kill -9 $$")
     assert done.returncode == -9
     assert summary["totals"]["oom_kills"]["value"] == 0
     assert "oom" not in summary

@@ -22,7 +22,7 @@ COUNTED = {"reaped 3 ms": 300, "ignored 3 ms": 300, "storm 0.1 ms": None, "two l
 def test_cpu_and_count_are_exact(half, folder, name):
     need_source(half, "ptrace")
     run = Run(half, folder, *JOBS[name][0], sources=("wait4",), options=TRACED)
-    truth = truth_of(half, folder, name, run)
+    truth = truth_of(half, folder, name, run, TRACED)
     assert run.cpu["value"] == pytest.approx(truth, rel=CPU_TOLERANCE, abs=ALSO_SECONDS), run.cpu
     assert run.cpu["source"] == "ptrace"
     assert run.cpu["coverage"] is not None
