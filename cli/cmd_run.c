@@ -14,6 +14,7 @@
 static int give_up(const struct cli_options *options, trk_session *session, bool output_is_new,
                    int code)
 {
+    trk_session_discard(session);
     trk_session_free(session);
     if (output_is_new)
         unlink(options->session.output_path);

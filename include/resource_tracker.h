@@ -97,6 +97,9 @@ TRK_API int trk_session_new(const struct trk_options *options, trk_session **ret
                             struct trk_error *error);
 TRK_API void trk_session_free(trk_session *session);
 
+/* Removes what was kept of the run so far (`save`): for a command that turned out not to run. */
+TRK_API void trk_session_discard(trk_session *session);
+
 /* Takes the first reading and starts the clock. root_pid: the process whose tree is the job,
  * or 0 for the machine alone. A process that is gone gives -ESRCH. */
 TRK_API int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *error);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* Below it a clock tick of 10 ms would show in the rows. */
 static const int64_t FINE_CLOCK_BELOW_NS = 500000000;
@@ -124,6 +125,14 @@ void trk_session_free(trk_session *session)
     trk__row_done(&session->row);
     trk__context_done(&session->context);
     free(session);
+}
+
+void trk_session_discard(trk_session *session)
+{
+    if (session->recorder && session->recorder->fd >= 0)
+        unlink(session->recorder->rows_path);
+    trk__recorder_free(session->recorder);
+    session->recorder = NULL;
 }
 
 /* Process rows need the count of forks, nothing else of the system. */

@@ -15,6 +15,12 @@ STOPPING = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 DEADLY = sorted(int(s) for s in signal.valid_signals() - SURVIVED - STOPPING)
 
 
+def test_a_command_that_can_not_run_leaves_no_record(tmp_path):
+    done = tracker("no-such-command-at-all")
+    assert done.returncode == 127
+    assert not [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
+
+
 def test_all_exit_codes():
     for code in range(256):
         done = tracker("-q", "sh", "-c", f"exit {code}")
