@@ -110,7 +110,7 @@ static int ask(struct world *world)
 
 static int ask_later(struct world *world)
 {
-    world->now_ns += 2000000000;
+    world->now_ns += 31000000000;
     return ask(world);
 }
 
