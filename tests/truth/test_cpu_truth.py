@@ -68,6 +68,20 @@ def truth_of(half, folder, name, run, options=()):
     return sum(said[figure] for figure in figures)
 
 
+def run_and_truth(half, folder, name, tolerance, **how):
+    """A run and what it truly used. Where that is partly known from a twin, which another load may have slowed down,
+    both are run again before they are held to differ."""
+    words, figures, _ = JOBS[name]
+    options = how.get("options", ())
+    for _ in range(3 if "teardown_seconds" in figures else 1):
+        run = Run(half, folder, *words, **how)
+        truth = truth_of(half, folder, name, run, options)
+        if run.cpu["value"] == pytest.approx(truth, rel=tolerance, abs=ALSO_SECONDS):
+            break
+        TWINS.pop((half, words, tuple(options)), None)
+    return run, truth
+
+
 @pytest.mark.parametrize("name,choice", CASES, ids=lambda value: value.replace(" ", "-"))
 def test_cpu(half, folder, name, choice):
     words, _, tolerances = JOBS[name]
