@@ -34,7 +34,7 @@ static void keep_record(trk_session *session, const struct cli_options *options)
     struct trk_error error = {0};
     int code = options->no_save ? 0 : trk_session_save(session, id, &error);
     if (code < 0 && code != -ENODATA && !options->quiet)
-        cli_fail("this run is not kept (--no-save asks for that): %s", error.message);
+        cli_fail("this run is not kept: %s; --no-save is for runs that need not be", error.message);
 }
 
 static int supervise_and_tell(const struct cli_options *options, trk_session *session,

@@ -229,7 +229,12 @@ static void add_job_memory(struct page *page)
     char peak[CLI_HUMAN_SIZE], average[CLI_HUMAN_SIZE], body[BODY_SIZE];
     struct trk_metric_stats stats;
     if (!summary->peak_memory_bytes.valid) {
-        add_line(page, "memory", "not measured");
+        if (isnan(summary->peak_memory_high_bytes))
+            snprintf(body, sizeof body, "not measured");
+        else
+            snprintf(body, sizeof body, "at most %s: too short to be measured",
+                     cli_human_bytes(summary->peak_memory_high_bytes, peak));
+        add_line(page, "memory", body);
         return;
     }
     int len = snprintf(body, sizeof body, "%s%s peak", cli_memory_is_vague(summary) ? "~" : "",
@@ -338,8 +343,11 @@ static void add_processes(struct page *page)
     if (!page->summary.processes.valid)
         return;
     int len = snprintf(body, sizeof body, "%.0f", page->summary.processes.value);
-    if (page->summary.processes.value > 1 && stats_of(page, "process_processes_count", &alive))
-        snprintf(body + len, sizeof body - (size_t)len, " in all, %.0f at once", alive.max);
+    if (page->summary.processes.value > 1)
+        len += snprintf(body + len, sizeof body - (size_t)len, " in all");
+    if (page->summary.processes.value > 1 && stats_of(page, "process_processes_count", &alive) &&
+        alive.max > 0)
+        snprintf(body + len, sizeof body - (size_t)len, ", %.0f at once", alive.max);
     add_line(page, "processes", body);
 }
 
@@ -408,8 +416,9 @@ static void add_missed_ticks(struct page *page)
     char body[BODY_SIZE];
     if (!page->summary.missed_ticks)
         return;
-    snprintf(body, sizeof body, "%llu ticks, the tracker came too late for them",
-             (unsigned long long)page->summary.missed_ticks);
+    snprintf(body, sizeof body, "%llu %s while the tracker was stopped or too late",
+             (unsigned long long)page->summary.missed_ticks,
+             page->summary.missed_ticks == 1 ? "tick" : "ticks");
     add_line(page, "missed", body);
 }
 

@@ -340,8 +340,11 @@ static void fill_counts(const struct trk_job *job, struct trk_sample *sample)
     uint32_t root = job->root_gone || !alive ? 0 : 1;
     for (uint32_t i = 0; i < job->tree.count; i++)
         threads += job->tree.item[i].stat.threads;
-    trk__sample_set(sample, TRK_M_PROC_PROCESSES, alive);
-    trk__sample_set(sample, TRK_M_PROC_THREADS, threads);
+    /* As with memory: none at the end is no figure of the interval. */
+    if (alive) {
+        trk__sample_set(sample, TRK_M_PROC_PROCESSES, alive);
+        trk__sample_set(sample, TRK_M_PROC_THREADS, threads);
+    }
     if (job->tree.follow_children)
         trk__sample_set(sample, TRK_M_PROC_CHILDREN, alive - root);
 }

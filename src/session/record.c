@@ -39,7 +39,8 @@ void trk__session_record_open(struct trk_session *session, const struct trk_opti
 
 static void tell_failure(struct trk_session *session, int code)
 {
-    if (code < 0)
+    /* A folder that can't be written at all is told once, at the end, where the record is saved. */
+    if (code < 0 && code != -ENOENT && code != -EACCES && code != -EROFS && code != -ENOTDIR)
         trk__session_add_note(session, "this run is not kept whole: %s: %s",
                               session->recorder->rows_path, strerror(-code));
 }

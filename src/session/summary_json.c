@@ -20,7 +20,8 @@ static void put_double(struct trk_json *json, const char *key, double value)
 /* To the millionth: the nearest double to the decimal text, so that no digits of noise are printed. */
 static void put_rounded(struct trk_json *json, const char *key, double value)
 {
-    put_double(json, key, round(value * 1e6) / 1e6);
+    double grain = fabs(value) < 1e9 ? 1e6 : 1;
+    put_double(json, key, round(value * grain) / grain);
 }
 
 static void put_whole(struct trk_json *json, const char *key, double value)

@@ -67,6 +67,9 @@ int trk__output_open_error(const char *path, int code, struct trk_error *error)
         return trk__error_set(error, code,
                               "can't create %s: %.*s is not a directory; choose another name", path,
                               shown, folder);
+    case -ENXIO:
+        return trk__error_set(
+            error, code, "nobody reads the pipe %s; start the reader first: cat %s &", path, path);
     case -EACCES:
     case -EPERM:
         return trk__error_set(error, code,
@@ -86,6 +89,18 @@ static int open_path(const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
+/* Opening waits for a reader, and the job's signals with it: without one it is refused instead. */
+static int open_fifo(const char *path)
+{
+    TRK_CLEANUP_FD int fd = open_path(path, O_NONBLOCK);
+    if (fd < 0)
+        return fd;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
+        return -errno;
+    return trk__steal_fd(&fd);
+}
+
 /* A name that is taken already: what it names decides. */
 static int open_existing(const char *path, bool overwrite)
 {
@@ -100,6 +115,8 @@ static int open_existing(const char *path, bool overwrite)
         return -EISDIR;
     if (S_ISBLK(status.st_mode)) /* never what was meant: it would destroy a file system */
         return -EINVAL;
+    if (S_ISFIFO(status.st_mode))
+        return open_fifo(path);
     if (!S_ISREG(status.st_mode))
         return open_path(path, 0);
     if (!overwrite)
