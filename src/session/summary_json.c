@@ -20,7 +20,7 @@ static void put_double(struct trk_json *json, const char *key, double value)
 /* To the millionth: the nearest double to the decimal text, so that no digits of noise are printed. */
 static void put_rounded(struct trk_json *json, const char *key, double value)
 {
-    double grain = fabs(value) < 1e9 ? 1e6 : 1;
+    double grain = fabs(value) < 4e9 ? 1e6 : 1; /* beyond it a double has no millionths left */
     put_double(json, key, round(value * grain) / grain);
 }
 
