@@ -109,8 +109,12 @@ static void catch_raced(struct trk_job *job)
         if (!parent || parent->vanished || !trk__account_unexplained(&parent->account) ||
             !trk__proc_is_gone(&job->tree, proc))
             continue;
+        /* Where the growth is not enough it is somebody else's: this one was reaped after its parent was
+         * read, and the next look finds it in the parent's figures. */
+        if (!trk__account_absorb(&parent->account, &proc->account))
+            continue;
         proc->vanished = true;
-        credit_vanished(job, proc);
+        tell_end(job, proc->pid, proc, NULL);
     }
 }
 
