@@ -30,7 +30,7 @@ TOLERANCE = {
     "file": (0.10, 0.15),
     "growth": (0.02, 0.02),
     "shrink": (0.02, 0.02),
-    "leaving": (0.15, 0.15),  # who leaves takes knowledge of who shared what with it
+    "leaving": (0.10, 0.10),
     "exec": (0.02, 0.02),
     "node": (0.05, 0.10),
     "java": (0.05, 0.10),
