@@ -463,6 +463,12 @@ TRK_API int trk_tracker_start(trk_tracker *tracker, struct trk_error *error);
 TRK_API int trk_tracker_stop(trk_tracker *tracker, struct trk_error *error);
 TRK_API bool trk_tracker_running(const trk_tracker *tracker);
 
+/* What it was told, the process's number filled in, or what the snapshot says that it was loaded from; `program` is
+ * NULL. Times are seconds since the epoch, NaN: not yet; any of the three may be NULL. */
+TRK_API void trk_tracker_settings(const trk_tracker *tracker,
+                                  struct trk_tracker_options *ret_options, double *ret_start_time,
+                                  double *ret_stop_time);
+
 /* Rows so far; costs the same however many there are. */
 TRK_API uint64_t trk_tracker_n_samples(trk_tracker *tracker);
 

@@ -225,6 +225,17 @@ bool trk_tracker_running(const trk_tracker *tracker)
     return !isnan(tracker->start_time) && isnan(tracker->stop_time);
 }
 
+void trk_tracker_settings(const trk_tracker *tracker, struct trk_tracker_options *ret_options,
+                          double *ret_start_time, double *ret_stop_time)
+{
+    if (ret_options)
+        *ret_options = tracker->options;
+    if (ret_start_time)
+        *ret_start_time = tracker->start_time;
+    if (ret_stop_time)
+        *ret_stop_time = tracker->stop_time;
+}
+
 /* The child is ours until it is waited for, so its number can't be another's. One that somebody else has reaped,
  * or that was killed, is gone all the same. */
 static void end_child(struct trk_tracker *tracker)

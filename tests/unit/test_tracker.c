@@ -50,6 +50,11 @@ static void follows_this_process(void)
     CHECK(trk_mark_stop(tracker, "phase", NULL) == 0);
     CHECK(trk_tracker_stop(tracker, &error) == 0);
     CHECK(!trk_tracker_running(tracker));
+    struct trk_tracker_options settings;
+    double start_time, stop_time;
+    trk_tracker_settings(tracker, &settings, &start_time, &stop_time);
+    CHECK(settings.pid == getpid() && settings.interval_seconds == 0.05);
+    CHECK(start_time > 0 && stop_time > start_time);
     CHECK(trk_tracker_start(tracker, &error) == -ECANCELED);
     CHECK_TEXT(error.message, "Resource tracker already stopped. Create a new instance instead of "
                               "trying to restart it.");
