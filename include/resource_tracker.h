@@ -82,6 +82,8 @@ struct trk_options {
     bool
         trace_exits; /* trace the job to be told of every end (ptrace). The root must not have called
                              exec when the session is started, and wait for that. */
+    bool
+        interruptible; /* trk_session_next gives -EINTR where a signal handler of the program ran */
 };
 
 /* Sets every field to its default; never fails. */
@@ -289,6 +291,28 @@ struct trk_source_info {
 /* Tries the index-th source for a job that would be started now. -ERANGE past the end. */
 TRK_API int trk_source_at(size_t index, struct trk_source_info *ret_info);
 
+/* ---- one look ------------------------------------------------------------------------ */
+
+/* Counters since the birth of a process or since boot, for those who take differences themselves. A reader belongs
+ * to one thread at a time, and after fork() to the parent alone. root_path NULL: "/". The caller frees the
+ * result with trk_reader_free, which accepts NULL. */
+typedef struct trk_reader trk_reader;
+
+TRK_API int trk_reader_new(const char *root_path, trk_reader **ret_reader, struct trk_error *error);
+TRK_API void trk_reader_free(trk_reader *reader);
+
+/* One process and, with `children`, all its descendants and whom they waited for, as a JSON object: timestamp, pid,
+ * children (how many), pids (theirs), utime and stime in seconds, utime_ticks and stime_ticks in clock ticks,
+ * memory (PSS) and rss in KiB, rchar, wchar, syscr, syscw, read_bytes, write_bytes, gpu_usage, gpu_vram in MiB,
+ * gpu_utilized. -ESRCH: there is no such process. The caller frees the text with trk_free. */
+TRK_API int trk_reader_process(trk_reader *reader, pid_t pid, bool children, char **ret_json,
+                               struct trk_error *error);
+
+/* The machine: timestamp, processes, forks, times as above, memory_* in KiB, disk_stats (by disk: read_bytes,
+ * write_bytes), disk_spaces (by mount point: total, used, free in bytes; what another machine serves is left out),
+ * net_recv_bytes, net_sent_bytes and the GPU figures. */
+TRK_API int trk_reader_system(trk_reader *reader, char **ret_json, struct trk_error *error);
+
 /* ---- what to ask for next time ------------------------------------------------------- */
 
 enum trk_level { TRK_LEVEL_LEAN, TRK_LEVEL_BALANCED, TRK_LEVEL_SAFE, TRK_LEVEL_COUNT };
@@ -480,6 +504,12 @@ TRK_API int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, doubl
 TRK_API int trk_tracker_server_info(trk_tracker *tracker, char **ret_json, struct trk_error *error);
 TRK_API int trk_tracker_cloud_info(trk_tracker *tracker, char **ret_json, struct trk_error *error);
 TRK_API int trk_tracker_snapshot(trk_tracker *tracker, char **ret_json, struct trk_error *error);
+
+/* The exact totals of a tracker that was stopped, as the summary has them; and its processes, the one with most CPU
+ * time first: pid, ppid, count, command, start_time, exit_code, cpu_seconds, peak_rss_bytes, read_bytes,
+ * write_bytes, source. "null" while it runs. */
+TRK_API int trk_tracker_totals(trk_tracker *tracker, char **ret_json, struct trk_error *error);
+TRK_API int trk_tracker_processes(trk_tracker *tracker, char **ret_json, struct trk_error *error);
 TRK_API void trk_free(void *pointer);
 
 /* A stopped tracker from a snapshot, in a file (gzip or JSON) or in memory; and the reverse, as gzip. */
@@ -504,7 +534,8 @@ struct trk_frame_options {
 
 TRK_API void trk_frame_options_init(struct trk_frame_options *options);
 
-/* A copy of the rows that there are now. The caller frees it. Any thread may read it. */
+/* A copy of the rows that there are now, or of a slice of them, which costs as much as the slice is long. The caller
+ * frees it. Any thread may read it. */
 TRK_API int trk_tracker_frame(trk_tracker *tracker, const struct trk_frame_options *options,
                               trk_frame **ret_frame, struct trk_error *error);
 TRK_API void trk_frame_free(trk_frame *frame);

@@ -148,6 +148,8 @@ int trk__proc_tree_set_root(struct trk_proc_tree *tree, pid_t pid)
     if (code < 0)
         return code;
     tree->root_pid = pid;
+    if (pid == tree->self_pid)
+        tree->self_pid = 0; /* it watches itself: its children are the job's */
     struct trk_proc *root = &tree->item[tree->count - 1];
     code = trk__proc_read_stat(tree->context, root, &root->stat);
     if (code == 0)

@@ -297,7 +297,7 @@ int trk_session_next(trk_session *session, struct trk_event *ret_event, struct t
         struct epoll_event ready;
         bool has_more = session->trace.has_more;
         int count = epoll_wait(session->epoll_fd, &ready, 1, has_more ? 0 : -1);
-        if (count < 0 && errno != EINTR)
+        if (count < 0 && (errno != EINTR || session->options.interruptible))
             return trk__error_set(error, -errno, "cannot wait for events: %s", strerror(errno));
         if (count <= 0 && !has_more)
             continue;

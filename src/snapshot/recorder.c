@@ -393,7 +393,7 @@ static int save_grown(struct trk_recorder *recorder, struct trk_snapshot *snapsh
     int code = trk__rows_reader_open(&reader, AT_FDCWD, recorder->rows_path);
     if (code < 0)
         return trk__error_set(error, code, "%s: %s", recorder->rows_path, strerror(-code));
-    code = trk__rows_reader_tables(&reader, &snapshot->process, &snapshot->system);
+    code = trk__rows_reader_tables(&reader, 0, 0, &snapshot->process, &snapshot->system);
     if (code == 0)
         code = trk__store_take_events(recorder->folder, recorder->id, snapshot);
     if (code == 0)

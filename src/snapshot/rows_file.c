@@ -272,14 +272,14 @@ int trk__rows_tables(const struct trk_rows_layout *layout, const double *rows, s
     return 0;
 }
 
-static int read_rows(struct trk_rows_reader *reader, size_t bytes)
+static int read_rows(struct trk_rows_reader *reader, uint64_t from, size_t bytes)
 {
     reader->copy = malloc(bytes);
     if (!reader->copy)
         return -ENOMEM;
     for (size_t done = 0; done < bytes;) {
         ssize_t got = pread(reader->fd, (char *)reader->copy + done, bytes - done,
-                            (off_t)(reader->head_bytes + done));
+                            (off_t)(reader->head_bytes + from + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -301,20 +301,26 @@ static int map_rows(struct trk_rows_reader *reader, size_t bytes)
     return 0;
 }
 
-int trk__rows_reader_tables(struct trk_rows_reader *reader, struct trk_series *ret_process,
-                            struct trk_series *ret_system)
+int trk__rows_reader_tables(struct trk_rows_reader *reader, uint64_t first, uint64_t count,
+                            struct trk_series *ret_process, struct trk_series *ret_system)
 {
     drop_rows(reader);
-    int64_t count = trk__rows_reader_count(reader);
-    if (count < 0)
-        return (int)count;
-    size_t bytes = (size_t)count * reader->layout.columns * sizeof(double);
+    int64_t have = trk__rows_reader_count(reader);
+    if (have < 0)
+        return (int)have;
+    if (first > (uint64_t)have)
+        first = (uint64_t)have;
+    if (!count || count > (uint64_t)have - first)
+        count = (uint64_t)have - first;
+    const size_t row_bytes = reader->layout.columns * sizeof(double);
+    size_t from = (size_t)first * row_bytes, bytes = (size_t)count * row_bytes;
     int code = 0;
     if (bytes)
-        code = bytes <= COPY_MAX_BYTES ? read_rows(reader, bytes) : map_rows(reader, bytes);
+        code = bytes <= COPY_MAX_BYTES ? read_rows(reader, from, bytes)
+                                       : map_rows(reader, from + bytes);
     if (code < 0)
         return code;
     const double *rows =
-        reader->map ? reader->map + reader->head_bytes / sizeof(double) : reader->copy;
+        reader->map ? reader->map + (reader->head_bytes + from) / sizeof(double) : reader->copy;
     return trk__rows_tables(&reader->layout, rows, (size_t)count, ret_process, ret_system);
 }

@@ -49,9 +49,10 @@ int64_t trk__rows_reader_count(const struct trk_rows_reader *reader);
 /* Row `index` in the catalogue's units; values[i] belongs to layout.metric[i]. */
 int trk__rows_reader_row(const struct trk_rows_reader *reader, uint64_t index, double *ret_values);
 
-/* The two tables as they are now, over memory that the reader owns: they end with it or with the next call. */
-int trk__rows_reader_tables(struct trk_rows_reader *reader, struct trk_series *ret_process,
-                            struct trk_series *ret_system);
+/* The two tables as they are now, over memory that the reader owns: they end with it or with the next call. Of
+ * `count` rows from `first` on alone; count 0: to the end. */
+int trk__rows_reader_tables(struct trk_rows_reader *reader, uint64_t first, uint64_t count,
+                            struct trk_series *ret_process, struct trk_series *ret_system);
 
 /* The same over rows in memory. */
 int trk__rows_tables(const struct trk_rows_layout *layout, const double *rows, size_t count,

@@ -337,7 +337,7 @@ static int recover_from(struct trk_rows_reader *reader, int dir_fd, const char *
         return -ENOMEM;
     char name[TRK_STORE_PATH_SIZE + TRK_RUN_ID_SIZE + 16];
     snprintf(name, sizeof name, "%s/%s%s", path, id, RECORD_SUFFIX);
-    int code = trk__rows_reader_tables(reader, &snapshot->process, &snapshot->system);
+    int code = trk__rows_reader_tables(reader, 0, 0, &snapshot->process, &snapshot->system);
     if (code == 0)
         code = recover_parts(snapshot, reader->json, mtime);
     if (code == 0)

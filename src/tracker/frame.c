@@ -190,10 +190,13 @@ int trk_tracker_frame(trk_tracker *tracker, const struct trk_frame_options *opti
         return trk__error_set(error, -EINVAL,
                               "the options were not made by trk_frame_options_init");
     struct trk_tables tables;
-    int code = trk__tracker_tables(tracker, &tables, error);
+    int code = trk__tracker_slice(tracker, options->first, options->count, &tables, error);
     if (code < 0)
         return code;
-    code = trk__frame_make(&tables, options, ret_frame);
+    struct trk_frame_options rest = *options;
+    if (tables.owned)
+        rest.first = rest.count = 0; /* the slice was cut already */
+    code = trk__frame_make(&tables, &rest, ret_frame);
     trk__tables_done(&tables);
     return code < 0 ? trk__error_set(error, code, "no memory for the samples") : 0;
 }

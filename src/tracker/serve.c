@@ -9,14 +9,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_FAULT = 125, FILE_MODE = 0600, PATH_SIZE = TRK_TRACKER_FOLDER_SIZE + 32 };
+enum {
+    EXIT_FAULT = 125,
+    FILE_MODE = 0600,
+    PROCESSES_MAX_BYTES = 16 << 20,
+    PATH_SIZE = TRK_TRACKER_FOLDER_SIZE + 32
+};
 
 /* In the order of the words behind the command and the protocol. */
 struct task {
@@ -87,6 +94,52 @@ static void put_summary(const struct task *task, const trk_session *session)
         name_file(task, "summary");
 }
 
+static int exit_code_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void put_process(struct trk_json *json, const struct trk_process_info *info)
+{
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {{"pid", info->pid},
+                   {"ppid", info->ppid},
+                   {"count", info->count},
+                   {"start_time", info->start_time},
+                   {"exit_code", info->exit_status < 0 ? NAN : exit_code_of(info->exit_status)},
+                   {"cpu_seconds", info->cpu_seconds},
+                   {"peak_rss_bytes", info->peak_rss_bytes},
+                   {"read_bytes", info->read_bytes},
+                   {"write_bytes", info->write_bytes}};
+    trk__json_begin_object(json);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        trk__json_key(json, numbers[i].key);
+        trk__json_double(json, numbers[i].value);
+    }
+    trk__json_key(json, "command");
+    trk__json_string(json, info->command);
+    trk__json_key(json, "source");
+    trk__json_string(json, info->source);
+    trk__json_end_object(json);
+}
+
+static void put_processes(const struct task *task, const trk_session *session)
+{
+    struct trk_buffer text;
+    struct trk_process_info info = {.size = sizeof info};
+    trk__buffer_init(&text, PROCESSES_MAX_BYTES);
+    struct trk_json json = trk__json(&text);
+    trk__json_begin_array(&json);
+    for (size_t i = 0; trk_session_process(session, i, &info) == 0; i++)
+        put_process(&json, &info);
+    trk__json_end_array(&json);
+    if (!text.failure)
+        put_file(task, "processes", text.data);
+    trk__buffer_done(&text);
+}
+
 static int open_signals(void)
 {
     sigset_t ending;
@@ -108,6 +161,7 @@ static int open_session(const struct task *task, trk_session **ret_session, stru
     options.rows = (enum trk_rows)task->rows;
     options.children = task->children;
     options.no_closing_row = true;
+    options.list_processes = task->rows & TRK_ROWS_PROCESS;
     options.record_path = rows_path;
     options.signal_fd = open_signals();
     int code = trk_session_new(&options, ret_session, error);
@@ -145,7 +199,8 @@ static void follow(const struct task *task, trk_session *session)
 
 static void remove_all(const struct task *task)
 {
-    static const char *const names[] = {"rows", "events", "server", "summary", "error", ".new"};
+    static const char *const names[] = {"rows",      "events", "server", "summary",
+                                        "processes", "error",  ".new"};
     char path[PATH_SIZE];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         path_of(task, names[i], path);
@@ -166,6 +221,7 @@ int trk_tracker_serve(int argc, char *const argv[])
         return EXIT_FAULT;
     }
     follow(&task, session);
+    put_processes(&task, session);
     put_summary(&task, session);
     trk_session_free(session);
     if (is_orphan(&task))

@@ -294,7 +294,7 @@ static int read_growing(const char *path, struct trk_snapshot *snapshot, struct 
     struct trk_series process, system;
     int code = trk__rows_reader_open(&reader, AT_FDCWD, path);
     if (code == 0)
-        code = trk__rows_reader_tables(&reader, &process, &system);
+        code = trk__rows_reader_tables(&reader, 0, 0, &process, &system);
     if (code == 0) { /* copied, since the reader owns the rows */
         code = trk__series_downsample(&process, 1, &snapshot->process);
         if (code == 0)

@@ -19,7 +19,8 @@
 /* The grid begins at least so long after the start: the tracker's process takes a few milliseconds. */
 static const double START_AHEAD_SECONDS = 0.05;
 
-static const char *const own_files[] = {"rows", "events", "server", "summary", "error", ".new"};
+static const char *const own_files[] = {"rows",      "events", "server", "summary",
+                                        "processes", "error",  ".new"};
 
 void trk_tracker_options_init(struct trk_tracker_options *options)
 {
@@ -306,6 +307,12 @@ int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeou
 int trk__tracker_tables(struct trk_tracker *tracker, struct trk_tables *ret_tables,
                         struct trk_error *error)
 {
+    return trk__tracker_slice(tracker, 0, 0, ret_tables, error);
+}
+
+int trk__tracker_slice(struct trk_tracker *tracker, uint64_t first, uint64_t count,
+                       struct trk_tables *ret_tables, struct trk_error *error)
+{
     *ret_tables = (struct trk_tables){0};
     if (tracker->loaded) {
         ret_tables->process = tracker->loaded->process;
@@ -316,7 +323,8 @@ int trk__tracker_tables(struct trk_tracker *tracker, struct trk_tables *ret_tabl
     if (code == -ENOENT || code == -EBADMSG)
         return 0; /* nothing yet: two empty tables */
     if (code == 0)
-        code = trk__rows_reader_tables(&tracker->reader, &ret_tables->process, &ret_tables->system);
+        code = trk__rows_reader_tables(&tracker->reader, first, count, &ret_tables->process,
+                                       &ret_tables->system);
     ret_tables->owned = code == 0;
     return code < 0 ? trk__error_set(error, code, "the samples can't be read: %s", strerror(-code))
                     : 0;

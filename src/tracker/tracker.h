@@ -27,6 +27,10 @@ struct trk_tables {
 
 int trk__tracker_tables(struct trk_tracker *tracker, struct trk_tables *ret_tables,
                         struct trk_error *error);
+
+/* The same of `count` rows from `first` on; 0: to the end. A tracker that was loaded gives all of them. */
+int trk__tracker_slice(struct trk_tracker *tracker, uint64_t first, uint64_t count,
+                       struct trk_tables *ret_tables, struct trk_error *error);
 void trk__tables_done(struct trk_tables *tables);
 
 /* The text of a file in the tracker's folder; NULL: there is none. The caller frees it. */

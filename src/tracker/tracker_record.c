@@ -104,6 +104,37 @@ int trk_tracker_cloud_info(trk_tracker *tracker, char **ret_json, struct trk_err
     return give(strdup(known ? known : "null"), ret_json, error);
 }
 
+/* A part of a snapshot that was loaded; NULL: it has none. */
+static char *loaded_text(const struct trk_tracker *tracker, const char *key)
+{
+    const char *known = trk__snapshot_get(tracker->loaded, key);
+    return strdup(known ? known : "null");
+}
+
+static char *totals_text(const struct trk_tracker *tracker)
+{
+    TRK_CLEANUP_FREE char *summary = trk__tracker_file(tracker, "summary");
+    return summary ? trk__json_text_at(summary, "totals") : NULL;
+}
+
+static int give_or_null(char *text, char **ret_json, struct trk_error *error)
+{
+    return give(text ? text : strdup("null"), ret_json, error);
+}
+
+int trk_tracker_totals(trk_tracker *tracker, char **ret_json, struct trk_error *error)
+{
+    return give_or_null(tracker->loaded ? loaded_text(tracker, "totals") : totals_text(tracker),
+                        ret_json, error);
+}
+
+int trk_tracker_processes(trk_tracker *tracker, char **ret_json, struct trk_error *error)
+{
+    return give_or_null(tracker->loaded ? loaded_text(tracker, "processes")
+                                        : trk__tracker_file(tracker, "processes"),
+                        ret_json, error);
+}
+
 /* ---- the snapshot -------------------------------------------------------------------- */
 
 static void put_flag(struct trk_json *json, const char *key, bool value)
@@ -174,7 +205,6 @@ static int set_or_null(struct trk_snapshot *snapshot, const char *key, char *own
 static int fill_parts(struct trk_snapshot *snapshot, struct trk_tracker *tracker,
                       const struct trk_tables *tables)
 {
-    TRK_CLEANUP_FREE char *summary = trk__tracker_file(tracker, "summary");
     int code = set_metadata(snapshot, tracker);
     if (code == 0)
         code = trk__snapshot_set(snapshot, "schema", "\"v2\"");
@@ -183,8 +213,9 @@ static int fill_parts(struct trk_snapshot *snapshot, struct trk_tracker *tracker
     if (code == 0)
         code = trk__snapshot_set(snapshot, "cloud_info", "null");
     if (code == 0)
-        code =
-            set_or_null(snapshot, "totals", summary ? trk__json_text_at(summary, "totals") : NULL);
+        code = set_or_null(snapshot, "totals", totals_text(tracker));
+    if (code == 0)
+        code = set_or_null(snapshot, "processes", trk__tracker_file(tracker, "processes"));
     return code < 0 ? code : trk__store_read_events(tracker->folder, "events", snapshot);
 }
 

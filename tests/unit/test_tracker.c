@@ -67,8 +67,25 @@ static void follows_this_process(void)
         double steps = time[i] / 0.05; /* rows fall on multiples of the interval */
         CHECK(fabs(steps - round(steps)) < 0.5);
     }
+    double latest = time ? time[trk_frame_rows(frame) - 1] : 0;
+    trk_frame_free(frame);
+    struct trk_frame_options last;
+    trk_frame_options_init(&last);
+    last.first = trk_tracker_n_samples(tracker) - 1;
+    last.count = 1;
+    CHECK(trk_tracker_frame(tracker, &last, &frame, &error) == 0);
+    CHECK(frame && trk_frame_rows(frame) == 1);
+    CHECK(frame && trk_frame_values(frame, 0)[0] == latest);
     trk_frame_free(frame);
     char *json = NULL;
+    CHECK(trk_tracker_totals(tracker, &json, &error) == 0);
+    CHECK(json && strncmp(json, "{\"cpu_seconds\":{\"value\":", 24) == 0);
+    trk_free(json);
+    json = NULL;
+    CHECK(trk_tracker_processes(tracker, &json, &error) == 0);
+    CHECK(json && strstr(json, "\"command\":\"test_tracker\""));
+    trk_free(json);
+    json = NULL;
     CHECK(trk_tracker_snapshot(tracker, &json, &error) == 0);
     CHECK(json && strstr(json, "\"implementation\":\"native\""));
     CHECK(json && strstr(json, "\"name\":\"phase\",\"kind\":\"stop\""));
