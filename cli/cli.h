@@ -37,6 +37,7 @@ struct cli_options {
     const char *processes_path; /* NULL: none */
     const char *export_to;      /* "FORMAT:FILE"; NULL: none */
     const char *job_name;       /* NULL: the command's own name */
+    const char *key;            /* of runs of the same job; NULL: the command's */
     struct trk_recommend_options recommend;
     enum trk_level level; /* recommend: which one is explained and pasted */
     enum cli_paste paste;
@@ -77,6 +78,10 @@ void cli_summary_print(const trk_session *session, const struct cli_options *opt
 
 /* --summary FILE; path "-" is standard output. */
 int cli_summary_save(const trk_session *session, const struct cli_options *options);
+
+/* Keeps the record unless --no-save. A home that can't be written is no fault of the job; it is told, since the user
+ * will look for the run. */
+void cli_record_keep(trk_session *session, const struct cli_options *options);
 
 /* --live: one line on the terminal, drawn over itself. Does nothing where standard error is no terminal. */
 void cli_live_update(const trk_session *session);

@@ -202,6 +202,7 @@ static int print_table(const trk_recommendation *recommendation, const struct cl
 int cli_cmd_recommend(const struct cli_options *options)
 {
     struct trk_recommend_options wishes = options->recommend;
+    wishes.key = options->key;
     if (options->alone)
         wishes.history = 1;
     size_t count = 0;

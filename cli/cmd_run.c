@@ -27,16 +27,6 @@ static bool output_will_be_new(const struct cli_options *options)
     return path && strcmp(path, "-") != 0 && access(path, F_OK) < 0 && errno == ENOENT;
 }
 
-/* A home that can't be written is no fault of the job; it is told, since the user will look for the run. */
-static void keep_record(trk_session *session, const struct cli_options *options)
-{
-    char id[32];
-    struct trk_error error = {0};
-    int code = options->no_save ? 0 : trk_session_save(session, id, &error);
-    if (code < 0 && code != -ENODATA && !options->quiet)
-        cli_fail("this run is not kept: %s; --no-save is for runs that need not be", error.message);
-}
-
 static int supervise_and_tell(const struct cli_options *options, trk_session *session,
                               struct cli_held *job, bool output_is_new,
                               const struct cli_signals *signals)
@@ -51,7 +41,7 @@ static int supervise_and_tell(const struct cli_options *options, trk_session *se
         if (!options->quiet)
             cli_summary_print(session, options, ending.rows_complete);
         cli_summary_save(session, options);
-        keep_record(session, options);
+        cli_record_keep(session, options);
     }
     trk_session_free(session);
     return cli_supervise_exit(&ending);
@@ -74,6 +64,7 @@ int cli_cmd_run(const struct cli_options *options)
     session_options.save = !options->no_save;
     session_options.command = options->command;
     session_options.job_name = options->job_name;
+    session_options.key = options->key;
     session_options.list_processes = options->processes_path != NULL;
     bool output_is_new = output_will_be_new(options);
     trk_session *session;

@@ -15,7 +15,7 @@ enum { PATH_SIZE = 1100, OUTCOME_SIZE = 24, TIME_SIZE = 24 };
 static bool is_wanted(const struct cli_options *options, const struct trk_run_info *run)
 {
     return !options->match || strstr(run->command, options->match) ||
-           strstr(run->job_name, options->match);
+           strstr(run->job_name, options->match) || strstr(run->key, options->match);
 }
 
 static void outcome_of(const struct trk_run_info *run, char ret_text[OUTCOME_SIZE])
@@ -24,12 +24,14 @@ static void outcome_of(const struct trk_run_info *run, char ret_text[OUTCOME_SIZ
         snprintf(ret_text, OUTCOME_SIZE, "running");
     else if (run->interrupted)
         snprintf(ret_text, OUTCOME_SIZE, "interrupted");
+    else if (!isnan(run->time_limit_seconds))
+        snprintf(ret_text, OUTCOME_SIZE, "time limit");
     else if (run->exit_signal)
         snprintf(ret_text, OUTCOME_SIZE, "signal %d", run->exit_signal);
     else if (run->exit_code >= 0)
         snprintf(ret_text, OUTCOME_SIZE, "exit %d", run->exit_code);
     else
-        snprintf(ret_text, OUTCOME_SIZE, "ended");
+        snprintf(ret_text, OUTCOME_SIZE, run->ended ? "ended" : "watched");
 }
 
 static const char *figure(const char *(*words)(double, char *), double value, char *text)
@@ -46,6 +48,11 @@ static void started_at(const struct trk_run_info *run, char ret_text[TIME_SIZE])
         strftime(ret_text, TIME_SIZE, "%Y-%m-%d %H:%M:%S", &local);
 }
 
+static const char *subject_of(const struct trk_run_info *run)
+{
+    return run->kind == TRK_RUN_SYSTEM ? "(the machine)" : *run->command ? run->command : "-";
+}
+
 /* ---- list ---------------------------------------------------------------------------- */
 
 static void print_row(const struct trk_run_info *run)
@@ -58,7 +65,7 @@ static void print_row(const struct trk_run_info *run)
            figure(cli_human_seconds, run->wall_seconds, wall),
            figure(cli_human_seconds, run->cpu_seconds, cpu),
            figure(cli_human_bytes, run->peak_memory_bytes, memory), outcome, run->job_name,
-           *run->job_name ? ": " : "", run->command);
+           *run->job_name ? ": " : "", subject_of(run));
 }
 
 static void print_json_text(const char *key, const char *text)
@@ -92,6 +99,9 @@ static void print_json(const struct trk_run_info *run)
     printf(",\"interrupted\":%s,\"running\":%s,\"samples\":%llu,\"file_bytes\":%llu",
            run->interrupted ? "true" : "false", run->running ? "true" : "false",
            (unsigned long long)run->samples, (unsigned long long)run->file_bytes);
+    static const char *const kinds[] = {"command", "attached", "system"};
+    print_json_text("kind", kinds[run->kind]);
+    print_json_number("time_limit_seconds", run->time_limit_seconds, 6);
     print_json_text("key", run->key);
     print_json_text("job_name", run->job_name);
     print_json_text("command", run->command);
@@ -151,9 +161,12 @@ static void print_details(const trk_runs *runs, const struct trk_run_info *run)
     outcome_of(run, outcome);
     if (trk_runs_resolve(runs, run->id, path, sizeof path, NULL) < 0)
         strcpy(path, "-");
-    printf("run       %s\ncommand   %s\n", run->id, *run->command ? run->command : "-");
+    printf("run       %s\n%s   %s\n", run->id,
+           run->kind == TRK_RUN_ATTACHED ? "process" : "command", subject_of(run));
     if (*run->job_name)
         printf("name      %s\n", run->job_name);
+    if (*run->key)
+        printf("key       %s\n", run->key);
     printf("started   %s\noutcome   %s\ntime      %s\nCPU       %s\nmemory    %s\n"
            "samples   %llu\nrecord    %s\n",
            started, outcome, figure(cli_human_seconds, run->wall_seconds, wall),

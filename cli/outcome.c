@@ -3,6 +3,7 @@
 
 #include "human.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static void signal_words(const struct trk_summary *summary, char words[CLI_OUTCOME_SIZE])
@@ -13,13 +14,12 @@ static void signal_words(const struct trk_summary *summary, char words[CLI_OUTCO
              summary->core_dumped ? ", core dumped" : "");
 }
 
-void cli_outcome_words(const struct trk_summary *summary, double timeout_seconds,
-                       char ret_words[CLI_OUTCOME_SIZE])
+void cli_outcome_words(const struct trk_summary *summary, char ret_words[CLI_OUTCOME_SIZE])
 {
     char limit[CLI_HUMAN_SIZE];
-    if (timeout_seconds > 0 && summary->wall_seconds >= timeout_seconds)
+    if (!isnan(summary->time_limit_seconds))
         snprintf(ret_words, CLI_OUTCOME_SIZE, "ended at its time limit of %s",
-                 cli_human_seconds(timeout_seconds, limit));
+                 cli_human_seconds(summary->time_limit_seconds, limit));
     else if (summary->exit_signal > 0)
         signal_words(summary, ret_words);
     else if (summary->exit_code == 0)

@@ -142,7 +142,7 @@ static void add_state(struct page *page)
         return;
     }
     char words[CLI_OUTCOME_SIZE];
-    cli_outcome_words(&page->summary, page->options->timeout_seconds, words);
+    cli_outcome_words(&page->summary, words);
     bool failed = page->summary.exit_signal > 0 || page->summary.exit_code > 0;
     add_coloured(page, failed ? RED : GREEN, words);
     const char *joint = is_run(page) ? ", after" : ", watched for";
@@ -483,7 +483,7 @@ static void add_memory_reads(struct page *page)
     const struct trk_summary *summary = &page->summary;
     char longest[CLI_HUMAN_SIZE], share[CLI_HUMAN_SIZE], low[CLI_HUMAN_SIZE], high[CLI_HUMAN_SIZE];
     char body[2 * BODY_SIZE];
-    int len = snprintf(body, sizeof body, "%llu true reads",
+    int len = snprintf(body, sizeof body, "%llu of memory",
                        (unsigned long long)summary->memory_true_reads);
     if (summary->memory_true_reads)
         len += snprintf(body + len, sizeof body - (size_t)len, ", the longest took %s",
@@ -499,7 +499,7 @@ static void add_memory_reads(struct page *page)
         snprintf(body + len, sizeof body - (size_t)len, ", the peak %s to %s",
                  cli_human_bytes(summary->peak_memory_low_bytes, low),
                  cli_human_bytes(summary->peak_memory_high_bytes, high));
-    add_wrapped(page, "memory", body);
+    add_wrapped(page, "true reads", body);
 }
 
 static void add_largest(struct page *page)

@@ -8,9 +8,8 @@
  * days must not end in "permission denied". */
 int cli_summary_check(const struct cli_options *options);
 
-/* How a job ended, in words: "finished, exit 0". timeout_seconds 0: there was no limit. */
+/* How a job ended, in words: "finished, exit 0". */
 enum { CLI_OUTCOME_SIZE = 96 };
-void cli_outcome_words(const struct trk_summary *summary, double timeout_seconds,
-                       char ret_words[CLI_OUTCOME_SIZE]);
+void cli_outcome_words(const struct trk_summary *summary, char ret_words[CLI_OUTCOME_SIZE]);
 
 #endif

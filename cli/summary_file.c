@@ -239,6 +239,15 @@ static int save_target(const trk_session *session, const struct cli_options *opt
     return save_regular(session, options, target);
 }
 
+void cli_record_keep(trk_session *session, const struct cli_options *options)
+{
+    char id[32];
+    struct trk_error error = {0};
+    int code = options->no_save ? 0 : trk_session_save(session, id, &error);
+    if (code < 0 && code != -ENODATA && !options->quiet)
+        cli_fail("this run is not kept: %s; --no-save is for runs that need not be", error.message);
+}
+
 int cli_summary_save(const trk_session *session, const struct cli_options *options)
 {
     struct target targets[TARGETS];

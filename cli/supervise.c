@@ -189,6 +189,7 @@ static void limit_reached(struct supervisor *supervisor)
         return;
     }
     supervisor->timed_out = true;
+    trk_session_tell_time_limit(supervisor->session, supervisor->options->timeout_seconds);
     signal_whole_job(supervisor, SIGTERM);
     signal_whole_job(supervisor, SIGCONT); /* a stopped process does not see SIGTERM */
     limit_arm(supervisor, LIMIT_KILL, supervisor->options->kill_after_seconds);

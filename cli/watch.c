@@ -68,7 +68,9 @@ static int watch_session(const struct cli_options *options, trk_session *session
     cli_live_clear();
     if (wants_summary(options))
         cli_summary_print(session, options, status == 0);
-    return cli_summary_save(session, options) < 0 ? CLI_EXIT_OWN : status;
+    int saved = cli_summary_save(session, options);
+    cli_record_keep(session, options);
+    return saved < 0 ? CLI_EXIT_OWN : status;
 }
 
 int cli_watch(const struct cli_options *options, pid_t pid)
@@ -85,6 +87,9 @@ int cli_watch(const struct cli_options *options, pid_t pid)
 
     struct trk_options session_options = options->session;
     session_options.signal_fd = signals.fd;
+    session_options.save = !options->no_save;
+    session_options.job_name = options->job_name;
+    session_options.key = options->key;
     session_options.list_processes = options->processes_path != NULL;
     trk_session *session;
     struct trk_error error = {0};

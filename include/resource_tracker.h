@@ -77,6 +77,8 @@ struct trk_options {
     bool save;            /* keep a record of the run: trk_session_save */
     char *const *command; /* for the record: the words, NULL-terminated; NULL: none */
     const char *job_name; /* for the record; NULL: none */
+    const char *key;      /* for the record: what runs of the same command have in common; NULL: the
+                             program and its script */
     const char *gpus;     /* which GPUs count: indices, uuids or PCI addresses with
                                     commas between; NULL: all */
     bool
@@ -129,6 +131,9 @@ TRK_API int trk_session_next(trk_session *session, struct trk_event *ret_event,
  * does nothing. */
 TRK_API int trk_session_finish(trk_session *session, struct trk_error *error);
 
+/* Says that the caller ends the job at a time limit: the summary and the record tell it from a death by signal. */
+TRK_API void trk_session_tell_time_limit(trk_session *session, double limit_seconds);
+
 /* Sends a signal to every process of the job that is alive, the root first. Returns how many
  * got it. */
 TRK_API int trk_session_signal(trk_session *session, int signal);
@@ -153,12 +158,14 @@ enum trk_memory_limit {
 };
 
 struct trk_summary {
-    size_t size; /* sizeof(struct trk_summary), set by the caller */
-    bool ended;
+    size_t size;     /* sizeof(struct trk_summary), set by the caller */
+    bool ended;      /* the job has; false also where it was only watched for a while */
     int exit_code;   /* -1 when not known or killed by a signal */
     int exit_signal; /* 0 when not killed by a signal */
     bool core_dumped;
-    double start_time; /* seconds since the epoch */
+    double
+        time_limit_seconds; /* that the job was ended at: trk_session_tell_time_limit; NaN: at none */
+    double start_time;      /* seconds since the epoch */
     double wall_seconds;
     double interval_seconds;
     uint64_t samples;
@@ -342,8 +349,9 @@ struct trk_need {
 typedef struct trk_recommendation trk_recommendation;
 
 /* From records of earlier runs of one job, the oldest first: each word is a snapshot file or a run's id; none
- * at all (count 0) is the last run that was kept. To a single run the earlier ones of its command are added. options NULL: the defaults. The caller frees the result
- * with trk_recommendation_free, which accepts NULL. */
+ * at all (count 0) is the last run of a job that was kept, or the last with options->key. To a single run the earlier
+ * ones of its command are added. options NULL: the defaults. The caller frees the result with
+ * trk_recommendation_free, which accepts NULL. */
 TRK_API int trk_recommend_runs(const char *const runs[], size_t count,
                                const struct trk_recommend_options *options,
                                trk_recommendation **ret_recommendation, struct trk_error *error);
@@ -417,22 +425,28 @@ TRK_API const char *trk_paste_form(size_t index);
 
 /* ---- past runs ----------------------------------------------------------------------- */
 
+enum trk_run_kind { TRK_RUN_COMMAND = 0, TRK_RUN_ATTACHED, TRK_RUN_SYSTEM };
+
 /* Runs are kept as snapshots in $XDG_STATE_HOME/resource-tracker/runs (~/.local/state without it). */
 struct trk_run_info {
-    size_t size;       /* sizeof(struct trk_run_info), set by the caller */
-    char id[32];       /* "20260131-235959-1f2e3d4c" */
-    double start_time; /* seconds since the epoch; NaN where a figure is not known, as below */
-    double wall_seconds;
+    size_t size;         /* sizeof(struct trk_run_info), set by the caller */
+    char id[32];         /* "20260131-235959-1f2e3d4c" */
+    double start_time;   /* seconds since the epoch; NaN where a figure is not known, as below */
+    double wall_seconds; /* so far, where it is running */
     double cpu_seconds, peak_memory_bytes;
-    int exit_code;    /* -1 when not known or killed by a signal */
-    int exit_signal;  /* 0 when not killed by a signal */
+    int exit_code;             /* -1 when not known or killed by a signal */
+    int exit_signal;           /* 0 when not killed by a signal */
+    double time_limit_seconds; /* that the job was ended at; NaN: at none */
+    enum trk_run_kind kind;
+    bool ended;       /* the job did; else only the watching of it, or it is not known */
     bool interrupted; /* its tracker was killed; what was on disk is here */
     bool running;
     uint64_t samples;
     uint64_t file_bytes;
     char key[256];     /* what runs of the same command have in common */
     char job_name[64]; /* "": none was given */
-    char command[512]; /* the words with blanks between, cut where it is too long */
+    char command
+        [512]; /* the words with blanks between, cut where it is too long; "": of the system */
 };
 
 typedef struct trk_runs trk_runs;

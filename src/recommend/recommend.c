@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,12 +96,34 @@ static char *key_of(const char *path)
     return key;
 }
 
+/* The last run of a job: one of the machine says nothing of what a job needs. */
+static int find_last(const char *store, const char *key, char ret_path[TRK_STORE_PATH_SIZE],
+                     struct trk_error *error)
+{
+    char **paths = NULL;
+    int found = trk__store_find(store, key, 1, &paths, error);
+    if (found > 0)
+        snprintf(ret_path, TRK_STORE_PATH_SIZE, "%s", paths[0]);
+    free_paths(paths, found > 0 ? found : 0);
+    if (found == 0 && key)
+        return trk__error_set(error, -ENOENT,
+                              "no run with the key '%.100s' is kept; resource-tracker runs --json "
+                              "tells the keys",
+                              key);
+    return found == 0  ? trk__error_set(error, -ENOENT,
+                                        "no run of a job is kept yet; track one: resource-tracker "
+                                         "COMMAND")
+           : found < 0 ? found
+                       : 0;
+}
+
 /* One run, and those before it of the same command. */
 static int take_one(struct facts_list *list, const char *store, const char *run,
                     const struct trk_recommend_options *options, struct trk_error *error)
 {
     char path[TRK_STORE_PATH_SIZE];
-    int code = trk__store_resolve(store, run, path, error);
+    int code = run ? trk__store_resolve(store, run, path, error)
+                   : find_last(store, options->key, path, error);
     if (code < 0)
         return code;
     TRK_CLEANUP_FREE char *own_key = options->key || options->history < 2 ? NULL : key_of(path);

@@ -1,20 +1,27 @@
 /* The record of a session: rows as they come, and at the end what is known of the run and of the machine. */
 #include "session/record.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "session/session.h"
 #include "session/summary_json.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 /* From this look on, 16 ms after the start, a run has a growing file: shorter ones are not worth one. */
 enum { PEEKS_BEFORE_FILE = 4, TEXT_LIMIT = 1 << 20 };
+
+enum { COMMAND_BYTES_MAX = 16 << 10, COMMAND_WORDS_MAX = 1000 };
 
 static const double MIB = 1024.0 * 1024.0;
 
@@ -28,6 +35,7 @@ void trk__session_record_open(struct trk_session *session, const struct trk_opti
         .start_time = (double)session->start_realtime_ns * 1e-9,
         .command = options->command,
         .job_name = options->job_name,
+        .key = options->key,
     };
     if (!options->save && !options->record_path)
         return;
@@ -45,7 +53,7 @@ static void tell_failure(struct trk_session *session, int code)
                               session->recorder->rows_path, strerror(-code));
 }
 
-void trk__session_record_begin(struct trk_session *session)
+static void begin_file(struct trk_session *session)
 {
     if (!session->recorder || session->recorder->fd >= 0)
         return;
@@ -54,10 +62,48 @@ void trk__session_record_begin(struct trk_session *session)
     session->lists_processes |= session->options.rows & TRK_ROWS_SYSTEM;
 }
 
+/* The words of a process that runs already; it may change them or hide them, and then has a name at least. */
+static void find_command(struct trk_session *session, pid_t root_pid)
+{
+    char path[32], folder[PATH_MAX], words[COMMAND_BYTES_MAX + 1];
+    snprintf(path, sizeof path, "%d/cmdline", (int)root_pid);
+    int proc_fd = session->context.proc_fd;
+    TRK_CLEANUP_FD int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    ssize_t len = fd < 0 ? -1 : read(fd, words, sizeof words - 1);
+    char *command[COMMAND_WORDS_MAX + 1] = {NULL};
+    words[len > 0 ? len : 0] = '\0';
+    size_t count = 0;
+    for (char *at = words; at < words + len && count < COMMAND_WORDS_MAX; at += strlen(at) + 1)
+        command[count++] = at;
+    if (!count) {
+        snprintf(path, sizeof path, "%d/comm", (int)root_pid);
+        if (trk__file_read_small_at(proc_fd, path, words, sizeof words) <= 0)
+            return;
+        words[strcspn(words, "\n")] = '\0';
+        command[0] = words;
+    }
+    snprintf(path, sizeof path, "%d/cwd", (int)root_pid);
+    len = readlinkat(proc_fd, path, folder, sizeof folder - 1);
+    folder[len > 0 ? len : 0] = '\0';
+    trk__recorder_set_command(session->recorder, command, len > 0 ? folder : NULL);
+}
+
+void trk__session_record_start(struct trk_session *session, pid_t root_pid)
+{
+    struct trk_recorder *recorder = session->recorder;
+    if (!recorder || session->options.reap_children)
+        return;
+    recorder->options.start_time = (double)session->start_realtime_ns * 1e-9;
+    recorder->kind = root_pid ? TRK_RUN_ATTACHED : TRK_RUN_SYSTEM;
+    if (root_pid && *recorder->id && !recorder->command_json)
+        find_command(session, root_pid);
+    begin_file(session);
+}
+
 void trk__session_record_peek(struct trk_session *session)
 {
     if (session->peeks >= PEEKS_BEFORE_FILE)
-        trk__session_record_begin(session);
+        begin_file(session);
 }
 
 void trk__session_record_row(struct trk_session *session)
@@ -223,6 +269,8 @@ int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *er
             .wall_seconds = summary.wall_seconds,
             .exit_code = summary.exit_code,
             .exit_signal = summary.exit_signal,
+            .ended = summary.ended,
+            .time_limit_seconds = summary.time_limit_seconds,
             .server_info = data + texts.at[0],
             .totals = data + texts.at[1],
             .gpus = count_gpus(session) ? data + texts.at[2] : "[]",

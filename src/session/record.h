@@ -7,8 +7,9 @@
 
 void trk__session_record_open(struct trk_session *session, const struct trk_options *options);
 
-/* The growing file is there when it returns, unless it can't be made. */
-void trk__session_record_begin(struct trk_session *session);
+/* What is tracked is known; 0: the machine. Where somebody waits for the growing file, or starting is in no haste,
+ * it is there when this returns, unless it can't be made. */
+void trk__session_record_start(struct trk_session *session, pid_t root_pid);
 
 /* After a look before the first row: the file is made once the run is worth one. */
 void trk__session_record_peek(struct trk_session *session);

@@ -226,7 +226,7 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
     int64_t end_ns = session->finished ? session->end_ns : session->last_tick_ns;
     *ret_summary = (struct trk_summary){
         .size = sizeof *ret_summary,
-        .ended = session->finished,
+        .ended = session->finished && job->root_gone,
         .start_time = (double)session->start_realtime_ns * 1e-9,
         .wall_seconds = (double)(end_ns - session->start_ns) * 1e-9,
         .interval_seconds = session->options.interval_seconds,
@@ -234,6 +234,7 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
         .missed_ticks = session->missed_ticks,
         .left_running = job->root_gone ? alive : 0,
         .processes = count_processes(session),
+        .time_limit_seconds = session->time_limit_seconds,
     };
     summarise_exit(job, ret_summary);
     summarise_cpu(session, ret_summary);

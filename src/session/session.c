@@ -76,6 +76,7 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
         return trk__error_set(error, -ENOMEM, "out of memory");
     session->options = *options;
     session->interval_ns = llround(options->interval_seconds * 1e9);
+    session->time_limit_seconds = NAN;
     session->epoll_fd = session->timer_fd = session->pid_fd = session->drain_fd = -1;
     session->context.root_fd = session->context.proc_fd = -1;
     trk__run_stats_init(&session->stats, options->interval_seconds);
@@ -98,6 +99,7 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     session->options.output_path = session->options.root_path = session->options.sources = NULL;
     session->options.gpus = session->options.job_name = NULL;
     session->options.command = NULL;
+    session->options.key = NULL;
     session->options.record_path = NULL;
     /* A job that the caller starts next is measured from here on, its exec included. */
     start_clock(session);
@@ -219,8 +221,7 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     if (code < 0)
         return trk__error_set(error, code, "cannot start measuring: %s", strerror(-code));
     take_first_sample(session, too_late);
-    if (session->recorder && *session->recorder->id == '\0')
-        trk__session_record_begin(session); /* its reader waits for it */
+    trk__session_record_start(session, root_pid);
     /* Its end is the only event there will be: nothing to wait for. */
     session->root_is_zombie = too_late && !session->options.wait_descendants;
     if (!session->root_is_zombie)
@@ -249,6 +250,11 @@ int trk_session_finish(trk_session *session, struct trk_error *error)
     if (code == 0 && closed < 0 && !session->write_failure)
         return trk__error_set(error, closed, "%s", close_error.message);
     return code;
+}
+
+void trk_session_tell_time_limit(trk_session *session, double limit_seconds)
+{
+    session->time_limit_seconds = limit_seconds;
 }
 
 int trk_session_signal(trk_session *session, int signal)

@@ -41,6 +41,7 @@ struct trk_session {
     int64_t grid_ns;  /* rows fall on it + n x interval */
     bool awaits_grid; /* the first reading of the grid, which makes no row, is still to come */
     int64_t start_ns, start_realtime_ns, last_tick_ns, end_ns;
+    double time_limit_seconds; /* that the caller ended the job at; NaN: at none */
     uint64_t missed_ticks;
     unsigned peeks; /* looks before the first row, at 2, 4, 8... ms */
     bool started, finished, end_reported;

@@ -172,6 +172,7 @@ static void put_end(struct trk_json *json, const struct trk_summary *summary)
 
 static void put_times(struct trk_json *json, const struct trk_summary *summary)
 {
+    put_double(json, "time_limit_seconds", summary->time_limit_seconds);
     put_rounded(json, "start_time", summary->start_time);
     put_rounded(json, "wall_seconds", summary->wall_seconds);
     put_double(json, "interval_seconds", summary->interval_seconds);

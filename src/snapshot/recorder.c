@@ -34,6 +34,15 @@ static char *command_json(char *const command[])
     return NULL; /* too long to be kept: the record goes without it */
 }
 
+void trk__recorder_set_command(struct trk_recorder *recorder, char *const command[],
+                               const char *folder)
+{
+    free(recorder->command_json);
+    recorder->command_json = command_json(command);
+    if (!*recorder->key)
+        trk__store_key(command, folder, recorder->key);
+}
+
 int trk__recorder_new(const struct trk_record_options *options, struct trk_recorder **ret_recorder)
 {
     struct trk_recorder *recorder = calloc(1, sizeof *recorder);
@@ -54,10 +63,10 @@ int trk__recorder_new(const struct trk_record_options *options, struct trk_recor
         snprintf(recorder->rows_path, sizeof recorder->rows_path, "%s/%s.rows", recorder->folder,
                  recorder->id);
     }
-    if (options->command) {
-        recorder->command_json = command_json(options->command);
-        trk__store_key(options->command, recorder->key);
-    }
+    if (options->key)
+        trk__store_key_of_text(options->key, recorder->key);
+    if (options->command)
+        trk__recorder_set_command(recorder, options->command, NULL);
     if (options->job_name)
         recorder->job_name = strdup(options->job_name);
     if (code < 0) {
@@ -66,6 +75,7 @@ int trk__recorder_new(const struct trk_record_options *options, struct trk_recor
     }
     recorder->options.path = recorder->options.folder = recorder->options.job_name = NULL;
     recorder->options.command = NULL;
+    recorder->options.key = NULL;
     *ret_recorder = recorder;
     return 0;
 }
@@ -265,6 +275,8 @@ static void put_times(struct trk_json *json, const struct trk_recorder *recorder
 
 static void put_outcome(struct trk_json *json, const struct trk_record_end *end)
 {
+    put_flag(json, "ended", end && end->ended);
+    put_seconds(json, "time_limit", end ? end->time_limit_seconds : NAN);
     trk__json_key(json, "exit_code");
     if (end && end->exit_code >= 0)
         trk__json_i64(json, end->exit_code);
@@ -304,6 +316,8 @@ void trk__record_put_metadata(struct trk_json *json, const struct trk_recorder *
     put_flag(json, "discover_server", true);
     put_flag(json, "discover_cloud", false);
     put_times(json, recorder, end);
+    static const char *const kinds[] = {"command", "attached", "system"};
+    put_key_text(json, "kind", kinds[recorder->kind]);
     put_raw(json, "command", recorder->command_json);
     put_key_text(json, "command_key", *recorder->key ? recorder->key : NULL);
     put_key_text(json, "job_name", recorder->job_name);

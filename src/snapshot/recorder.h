@@ -23,6 +23,7 @@ struct trk_record_options {
     double interval_seconds, start_time;
     char *const *command; /* NULL: none; copied */
     const char *job_name; /* NULL: none; copied */
+    const char *key;      /* NULL: the command's; copied */
 };
 
 struct trk_recorder {
@@ -30,6 +31,7 @@ struct trk_recorder {
     char *command_json, *job_name;
     char key[TRK_RUN_KEY_SIZE];
     pid_t pid; /* of the job's root; set at the start */
+    enum trk_run_kind kind;
     char folder[TRK_STORE_PATH_SIZE];
     char id[TRK_RUN_ID_SIZE];
     char rows_path[TRK_STORE_PATH_SIZE + TRK_RUN_ID_SIZE + 8];
@@ -45,6 +47,10 @@ struct trk_recorder {
 int trk__recorder_new(const struct trk_record_options *options, struct trk_recorder **ret_recorder);
 void trk__recorder_free(struct trk_recorder *recorder);
 
+/* The words of a job that was found running, in its folder (NULL: not known). A key that was chosen stays. */
+void trk__recorder_set_command(struct trk_recorder *recorder, char *const command[],
+                               const char *folder);
+
 /* Makes the growing file, if there is none; a tracker that is killed from here on leaves a trace. */
 int trk__recorder_begin(struct trk_recorder *recorder);
 
@@ -54,8 +60,10 @@ int trk__recorder_row(struct trk_recorder *recorder, const struct trk_row *row, 
 /* How it ended; texts are JSON, NULL: nothing is known. */
 struct trk_record_end {
     double stop_time, wall_seconds;
-    int exit_code;   /* -1: not known */
-    int exit_signal; /* 0: none */
+    int exit_code;             /* -1: not known */
+    int exit_signal;           /* 0: none */
+    bool ended;                /* the job did; else we stopped to watch it */
+    double time_limit_seconds; /* that it was ended at; NaN: at none */
     const char *server_info, *totals, *gpus, *limits;
 };
 

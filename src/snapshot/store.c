@@ -11,9 +11,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static const char RECORD_SUFFIX[] = ".json.gz";
 static const char ROWS_SUFFIX[] = ".rows";
@@ -80,6 +82,13 @@ static void list_record(int dir_fd, const char *name, const char *id, struct trk
     index->is_stale = true;
 }
 
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 static void list_running(const char *path, int dir_fd, const char *name, const char *id,
                          struct trk_store_list *list)
 {
@@ -95,6 +104,7 @@ static void list_running(const char *path, int dir_fd, const char *name, const c
         trk__snapshot_free(head);
         snprintf(run->id, sizeof run->id, "%s", id);
         run->running = true;
+        run->wall_seconds = fmax(now_seconds() - run->start_time, 0);
         run->file_bytes = (uint64_t)status.st_size;
         int64_t rows = trk__rows_reader_count(&reader);
         run->samples = rows > 0 ? (uint64_t)rows : 0;
@@ -162,14 +172,17 @@ int trk__store_find(const char *path, const char *key, size_t max, char ***ret_p
                     struct trk_error *error)
 {
     struct trk_store_list list;
+    char kept_key[TRK_RUN_KEY_SIZE];
     int code = trk__store_list(path, &list, error);
     if (code < 0)
         return code;
+    if (key)
+        trk__store_key_of_text(key, kept_key);
     char **paths = calloc(max + 1, sizeof *paths);
     size_t count = 0;
     for (size_t i = 0; paths && i < list.count && count < max; i++) {
         const struct trk_run_info *run = &list.run[i];
-        if (run->running || strcmp(run->key, key) != 0)
+        if (run->running || run->kind == TRK_RUN_SYSTEM || (key && strcmp(run->key, kept_key) != 0))
             continue;
         if (asprintf(&paths[count], "%s/%s%s", path, run->id, RECORD_SUFFIX) > 0)
             count++;

@@ -24,8 +24,12 @@ int trk__store_make(const char *path);
 /* "20260131-235959-1f2e3d4c": the time of the start (UTC) and chance. */
 void trk__store_make_id(double start_time, char ret_id[TRK_RUN_ID_SIZE]);
 
-/* What runs of one command have in common: the program and, where it is an interpreter, its script. */
-void trk__store_key(char *const command[], char ret_key[TRK_RUN_KEY_SIZE]);
+/* What runs of one command have in common: the program and, where it is an interpreter, its script. `folder` is the
+ * one that the command runs in; NULL: ours. */
+void trk__store_key(char *const command[], const char *folder, char ret_key[TRK_RUN_KEY_SIZE]);
+
+/* A key that somebody has chosen: cut to size, on one line. */
+void trk__store_key_of_text(const char *text, char ret_key[TRK_RUN_KEY_SIZE]);
 
 /* Runs that were killed are recovered first. Newest first; -ENOENT is an empty list. */
 struct trk_store_list {
@@ -36,8 +40,8 @@ struct trk_store_list {
 int trk__store_list(const char *path, struct trk_store_list *ret_list, struct trk_error *error);
 void trk__store_list_done(struct trk_store_list *list);
 
-/* Paths of the records of the newest `max` runs with this key, ended ones only, newest first. The caller frees each and
- * the list. Returns how many. */
+/* Paths of the records of the newest `max` runs of jobs with this key (NULL: any), ended ones only, newest first. The
+ * caller frees each and the list. Returns how many. */
 int trk__store_find(const char *path, const char *key, size_t max, char ***ret_paths,
                     struct trk_error *error);
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { INDEX_MAX_BYTES = 256 << 20, FIELDS = 13, FILE_MODE = 0600 };
+enum { INDEX_MAX_BYTES = 256 << 20, FIELDS = 16, FILE_MODE = 0600 };
 
 /* ---- from a record ------------------------------------------------------------------- */
 
@@ -61,6 +61,14 @@ static int whole_or(double value, int otherwise)
     return value >= 0 && value <= 1e9 ? (int)value : otherwise;
 }
 
+static enum trk_run_kind kind_of(const struct trk_snapshot *head)
+{
+    TRK_CLEANUP_FREE char *kind = trk__snapshot_text(head, "metadata.kind");
+    return kind && strcmp(kind, "system") == 0     ? TRK_RUN_SYSTEM
+           : kind && strcmp(kind, "attached") == 0 ? TRK_RUN_ATTACHED
+                                                   : TRK_RUN_COMMAND;
+}
+
 void trk__store_describe(const struct trk_snapshot *head, struct trk_run_info *run)
 {
     run->start_time = trk__snapshot_number(head, "metadata.start_time");
@@ -69,6 +77,9 @@ void trk__store_describe(const struct trk_snapshot *head, struct trk_run_info *r
         run->wall_seconds = trk__snapshot_number(head, "metadata.duration");
     run->exit_code = whole_or(trk__snapshot_number(head, "metadata.exit_code"), -1);
     run->exit_signal = whole_or(trk__snapshot_number(head, "metadata.signal"), 0);
+    run->time_limit_seconds = trk__snapshot_number(head, "metadata.time_limit");
+    run->kind = kind_of(head);
+    run->ended = trk__snapshot_number(head, "metadata.ended") == 1;
     run->interrupted = trk__snapshot_number(head, "metadata.interrupted") == 1;
     run->samples = (uint64_t)whole_or(trk__snapshot_number(head, "metadata.samples"), 0);
     run->cpu_seconds = trk__snapshot_number(head, "totals.cpu_seconds.value");
@@ -102,14 +113,15 @@ static void put_number(struct trk_buffer *text, double value)
 
 static void put_run(struct trk_buffer *text, const struct trk_run_info *run)
 {
-    trk__buffer_printf(text, "1\t%s\t%llu\t", run->id, (unsigned long long)run->file_bytes);
+    trk__buffer_printf(text, "2\t%s\t%llu\t", run->id, (unsigned long long)run->file_bytes);
     put_number(text, run->start_time);
     put_number(text, run->wall_seconds);
     put_number(text, run->cpu_seconds);
     put_number(text, run->peak_memory_bytes / 1e6);
-    trk__buffer_printf(text, "%d\t%d\t%d\t%llu\t%s\t%s\t%s\n", run->exit_code, run->exit_signal,
-                       run->interrupted, (unsigned long long)run->samples, run->key, run->job_name,
-                       run->command);
+    put_number(text, run->time_limit_seconds);
+    trk__buffer_printf(text, "%d\t%d\t%d\t%d\t%d\t%llu\t%s\t%s\t%s\n", run->exit_code,
+                       run->exit_signal, (int)run->kind, run->ended, run->interrupted,
+                       (unsigned long long)run->samples, run->key, run->job_name, run->command);
 }
 
 static double number_of(const char *text)
@@ -126,7 +138,7 @@ static bool take_run(char *line, struct trk_run_info *ret_run)
         if (!field[i])
             return false;
     }
-    if (strcmp(field[0], "1") != 0)
+    if (strcmp(field[0], "2") != 0)
         return false;
     *ret_run = (struct trk_run_info){.size = sizeof *ret_run,
                                      .file_bytes = strtoull(field[2], NULL, 10),
@@ -134,14 +146,17 @@ static bool take_run(char *line, struct trk_run_info *ret_run)
                                      .wall_seconds = number_of(field[4]),
                                      .cpu_seconds = number_of(field[5]),
                                      .peak_memory_bytes = number_of(field[6]) * 1e6,
-                                     .exit_code = (int)strtol(field[7], NULL, 10),
-                                     .exit_signal = (int)strtol(field[8], NULL, 10),
-                                     .interrupted = *field[9] == '1',
-                                     .samples = strtoull(field[10], NULL, 10)};
+                                     .time_limit_seconds = number_of(field[7]),
+                                     .exit_code = (int)strtol(field[8], NULL, 10),
+                                     .exit_signal = (int)strtol(field[9], NULL, 10),
+                                     .kind = (enum trk_run_kind)strtol(field[10], NULL, 10),
+                                     .ended = *field[11] == '1',
+                                     .interrupted = *field[12] == '1',
+                                     .samples = strtoull(field[13], NULL, 10)};
     snprintf(ret_run->id, sizeof ret_run->id, "%s", field[1]);
-    snprintf(ret_run->key, sizeof ret_run->key, "%s", field[11]);
-    snprintf(ret_run->job_name, sizeof ret_run->job_name, "%s", field[12]);
-    snprintf(ret_run->command, sizeof ret_run->command, "%s", field[13]);
+    snprintf(ret_run->key, sizeof ret_run->key, "%s", field[14]);
+    snprintf(ret_run->job_name, sizeof ret_run->job_name, "%s", field[15]);
+    snprintf(ret_run->command, sizeof ret_run->command, "%s", field[16]);
     return true;
 }
 

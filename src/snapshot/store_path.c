@@ -110,19 +110,33 @@ static const char *script_of(char *const command[], bool *ret_is_file)
     return NULL;
 }
 
+/* It is a field of the list, which is made of lines and tabs. */
+static void keep_on_one_line(char *key)
+{
+    for (char *at = key; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = ' ';
+}
+
+void trk__store_key_of_text(const char *text, char ret_key[TRK_RUN_KEY_SIZE])
+{
+    snprintf(ret_key, TRK_RUN_KEY_SIZE, "%s", text);
+    keep_on_one_line(ret_key);
+}
+
 /* Scripts of the same name in two folders are two commands; the program itself goes by its name, which a
  * virtual environment or an update does not change. */
-void trk__store_key(char *const command[], char ret_key[TRK_RUN_KEY_SIZE])
+void trk__store_key(char *const command[], const char *folder, char ret_key[TRK_RUN_KEY_SIZE])
 {
     const char *program = command[0] ? base_name(command[0]) : "";
     bool is_file = false;
     const char *script = is_interpreter(program) ? script_of(command, &is_file) : NULL;
-    char folder[TRK_STORE_PATH_SIZE] = "";
-    if (script && is_file && script[0] != '/' && getcwd(folder, sizeof folder - 1) && folder[1])
-        strcat(folder, "/");
-    snprintf(ret_key, TRK_RUN_KEY_SIZE, "%s%s%s%s", program, script ? " " : "", folder,
-             script ? script : "");
-    for (char *at = ret_key; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = ' ';
+    char ours[TRK_STORE_PATH_SIZE] = "";
+    bool is_relative = script && is_file && script[0] != '/';
+    if (is_relative && !folder)
+        folder = getcwd(ours, sizeof ours);
+    bool has_folder = is_relative && folder && folder[0] && folder[1];
+    snprintf(ret_key, TRK_RUN_KEY_SIZE, "%s%s%s%s%s", program, script ? " " : "",
+             has_folder ? folder : "", is_relative && folder ? "/" : "", script ? script : "");
+    keep_on_one_line(ret_key);
 }

@@ -70,6 +70,109 @@ def test_a_home_that_cannot_be_written_harms_no_job(tmp_path, monkeypatch):
     assert "not kept" in done.stderr
 
 
+def test_a_time_limit_is_no_signal():
+    assert tracker("-q", "--timeout", "0.2", "sleep", "9").returncode == 124
+    run, = runs()
+    assert run["time_limit_seconds"] == 0.2 and run["signal"] == signal.SIGTERM
+    assert " time limit " in tracker("runs").stdout
+    assert "outcome   time limit" in tracker("runs", "show").stdout
+    metadata = record_of(run)["metadata"]
+    assert metadata["time_limit"] == 0.2
+    assert metadata["duration"] == round(metadata["stop_time"] - metadata["start_time"] + metadata["interval"], 2)
+
+
+def attach_for(seconds, *words):
+    """Watches a sleeper that outlives the watching; how the tracker ended."""
+    sleeper = subprocess.Popen(["sleep", "60"])
+    watching = subprocess.Popen([helpers.binary(), "attach", "-i", "0.1", *words, str(sleeper.pid)],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(seconds)
+    watching.send_signal(signal.SIGINT)
+    status = watching.wait(10)
+    sleeper.kill()
+    sleeper.wait()
+    return status
+
+
+def test_what_is_attached_to_is_kept():
+    assert attach_for(0.5) == 0
+    run, = runs()
+    assert run["kind"] == "attached" and run["command"] == "sleep 60" and run["key"] == "sleep"
+    assert run["exit_code"] is None and not run["interrupted"]
+    record = record_of(run)
+    assert len(record["process_metrics"]) == run["samples"] >= 3 and record["system_metrics"] == []
+    assert record["metadata"]["ended"] is False
+    assert " watched " in tracker("runs").stdout and "process   sleep 60" in tracker("runs", "show").stdout
+
+
+def test_a_process_that_ends_while_it_is_watched_is_kept():
+    sleeper = subprocess.Popen(["sleep", "0.4"])
+    assert tracker("attach", "-i", "0.1", str(sleeper.pid)).returncode == 0
+    sleeper.wait()
+    assert runs()[0]["command"] == "sleep 0.4" and " ended " in tracker("runs").stdout
+
+
+def test_a_script_that_is_attached_to_has_the_key_of_its_run(tmp_path):
+    Path("nap.sh").write_text("sleep 1\n:\n")
+    assert tracker("-q", "-i", "0.1", "sh", "nap.sh").returncode == 0
+    job = subprocess.Popen(["sh", "nap.sh"])
+    time.sleep(0.2)
+    assert tracker("attach", "-i", "0.1", str(job.pid), cwd="/").returncode == 0
+    job.wait()
+    attached, run = runs()
+    assert attached["key"] == run["key"] == f"sh {Path.cwd()}/nap.sh"
+
+
+def test_the_machine_is_kept_and_is_nobodys_need():
+    assert tracker("-q", "sleep", "0.1").returncode == 0
+    watching = subprocess.Popen([helpers.binary(), "system", "-i", "0.1"], stdout=subprocess.DEVNULL)
+    time.sleep(0.5)
+    watching.terminate()
+    assert watching.wait(10) == 0
+    run, job = runs()
+    assert run["kind"] == "system" and run["command"] == "" and run["cpu_seconds"] is None
+    record = record_of(run)
+    assert record["process_metrics"] == [] and len(record["system_metrics"]) == run["samples"] >= 3
+    assert "(the machine)" in tracker("runs").stdout
+    assert tracker("recommend", "--json").stdout == tracker("recommend", "--json", job["id"]).stdout
+
+
+def test_watching_can_go_unkept():
+    assert attach_for(0.3, "--no-save") == 0
+    assert runs() == []
+
+
+def test_a_killed_watcher_leaves_its_rows():
+    sleeper = subprocess.Popen(["sleep", "60"])
+    watching = subprocess.Popen([helpers.binary(), "attach", "-i", "0.05", str(sleeper.pid)], stdout=subprocess.PIPE)
+    for _ in range(4):  # the header and three rows
+        watching.stdout.readline()
+    watching.kill()
+    watching.wait()
+    sleeper.kill()
+    sleeper.wait()
+    run, = runs()
+    assert run["interrupted"] and run["kind"] == "attached" and run["samples"] >= 3
+
+
+def test_a_key_of_ones_own_joins_runs(monkeypatch):
+    tracker("-q", "--key", "nightly", "sleep", "0.1")
+    monkeypatch.setenv("TRACKER_KEY", "nightly")
+    tracker("-q", "sh", "-c", "sleep 0.1")
+    monkeypatch.delenv("TRACKER_KEY")
+    Path("config.toml").write_text('key = "nightly"\n')
+    tracker("-q", "--config", "config.toml", "true")
+    tracker("-q", "sleep", "0.1")
+    other, *same = runs()
+    assert other["key"] == "sleep" and [run["key"] for run in same] == ["nightly"] * 3
+    count = json.loads(tracker("recommend", "--json", "--key", "nightly").stdout)["runs"]
+    assert count == 3
+    assert json.loads(tracker("recommend", "--json").stdout)["runs"] == 1
+    assert len(runs("--match", "night")) == 3
+    refused = tracker("recommend", "--key", "daily")
+    assert refused.returncode == 125 and "no run with the key 'daily'" in refused.stderr
+
+
 def test_show_match_remove_and_prune():
     for seconds in ("0.01", "0.02", "0.03"):
         tracker("-q", "sleep", seconds)

@@ -93,30 +93,31 @@ static void one_sample_has_no_course(void)
     CHECK_U64(cli_sparkline(many, CLI_SPARKLINE_MAX + 8, true, line), CLI_SPARKLINE_MAX);
 }
 
-static const char *outcome(struct trk_summary summary, double timeout_seconds)
+static const char *outcome(struct trk_summary summary, double time_limit_seconds)
 {
     static char words[CLI_OUTCOME_SIZE];
-    cli_outcome_words(&summary, timeout_seconds, words);
+    summary.time_limit_seconds = time_limit_seconds;
+    cli_outcome_words(&summary, words);
     return words;
 }
 
 static void outcomes_are_words(void)
 {
     struct trk_summary exited = {.ended = true, .exit_code = 0, .wall_seconds = 3};
-    CHECK_TEXT(outcome(exited, 0), "finished, exit 0");
-    CHECK_TEXT(outcome(exited, 10), "finished, exit 0");
+    CHECK_TEXT(outcome(exited, NAN), "finished, exit 0");
     CHECK_TEXT(outcome(exited, 2.5), "ended at its time limit of 2.50 s");
     exited.exit_code = 3;
-    CHECK_TEXT(outcome(exited, 0), "failed, exit 3");
+    CHECK_TEXT(outcome(exited, NAN), "failed, exit 3");
     struct trk_summary killed = {.ended = true, .exit_code = -1, .exit_signal = SIGKILL};
-    CHECK_TEXT(outcome(killed, 0), "killed by signal 9 (SIGKILL)");
+    CHECK_TEXT(outcome(killed, NAN), "killed by signal 9 (SIGKILL)");
+    CHECK_TEXT(outcome(killed, 60), "ended at its time limit of 1 min 00 s");
     killed.exit_signal = SIGSEGV;
     killed.core_dumped = true;
-    CHECK_TEXT(outcome(killed, 0), "killed by signal 11 (SIGSEGV), core dumped");
+    CHECK_TEXT(outcome(killed, NAN), "killed by signal 11 (SIGSEGV), core dumped");
     struct trk_summary realtime = {.ended = true, .exit_code = -1, .exit_signal = 40};
-    CHECK_TEXT(outcome(realtime, 0), "killed by signal 40");
-    CHECK_TEXT(outcome((struct trk_summary){.ended = true, .exit_code = -1}, 0), "ended");
-    CHECK_TEXT(outcome((struct trk_summary){.exit_code = -1}, 0), "still running");
+    CHECK_TEXT(outcome(realtime, NAN), "killed by signal 40");
+    CHECK_TEXT(outcome((struct trk_summary){.ended = true, .exit_code = -1}, NAN), "ended");
+    CHECK_TEXT(outcome((struct trk_summary){.exit_code = -1}, NAN), "still running");
 }
 
 static void every_standard_signal_has_a_name(void)

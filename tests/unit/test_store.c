@@ -30,7 +30,7 @@ static void ids_are_the_time_and_chance(void)
 static void check_key(char *const command[], const char *expected)
 {
     char key[TRK_RUN_KEY_SIZE];
-    trk__store_key(command, key);
+    trk__store_key(command, NULL, key);
     CHECK_TEXT(key, expected);
 }
 
