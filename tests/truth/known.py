@@ -1,6 +1,8 @@
 """Running a job that knows its truth under the tracker, with a choice of sources."""
 
+import contextlib
 import functools
+import itertools
 import json
 import os
 import subprocess
@@ -53,22 +55,53 @@ def need_source(half, *names):
     helpers.need(not missing, f"not available: {', '.join(sorted(missing))}")
 
 
+GROUP_NUMBERS = itertools.count()
+
+
+@contextlib.contextmanager
+def counting_group():
+    """A cgroup that counts CPU time, of either version; None where none can be made."""
+    parents = [Path("/sys/fs/cgroup/cpuacct"), Path("/sys/fs/cgroup/cpu,cpuacct"), Path("/sys/fs/cgroup")]
+    parent = next(path for path in parents if (path / "cgroup.procs").exists() or path == parents[-1])
+    group = parent / f"tracker-truth-{os.getpid()}-{next(GROUP_NUMBERS)}"
+    try:
+        group.mkdir()
+    except OSError:
+        yield None
+        return
+    yield group
+    helpers.wait_until(lambda: remove_group(group), f"the end of all in {group}")
+
+
+def remove_group(group):
+    with contextlib.suppress(OSError):
+        group.rmdir()
+    return not group.exists()
+
+
 class Run:
     """One job under the tracker: `said` is what it knows, `totals` what the tracker says. `around`: words before
-    the tracker's, which prepare the world that it runs in."""
+    the tracker's, which prepare the world that it runs in. `counted`: `outside_seconds` is said as well where it can
+    be known, what a cgroup has counted of the job from outside."""
 
-    def __init__(self, half, folder, *words, sources=None, interval=1, options=(), around=()):
+    def __init__(self, half, folder, *words, sources=None, interval=1, options=(), around=(), counted=False):
         summary = folder / "summary.json"
         summary.unlink(missing_ok=True)
         chosen = ["--sources", ",".join(sources)] if sources else []
-        self.done = subprocess.run(
-            [*around, *rights(half, helpers.binary(), "-q", "--no-save", "--wait", "-i", str(interval), "-s",
-                              str(summary), *chosen, *options, "--", job(), *map(str, words))],
-            capture_output=True, text=True, cwd=folder, timeout=helpers.PATIENCE)
+        command = rights(half, helpers.binary(), "-q", "--no-save", "--wait", "-i", str(interval), "-s", str(summary),
+                         *chosen, *options, "--", job(), *map(str, words))
+        outside = folder / "outside"
+        with counting_group() if counted else contextlib.nullcontext() as group:
+            if group:
+                command = [program("outside"), str(group), str(outside), *command]
+            self.done = subprocess.run([*around, *command], capture_output=True, text=True, cwd=folder,
+                                       timeout=helpers.PATIENCE)
         assert self.done.returncode == 0, self.done.stderr
         self.summary = json.loads(summary.read_text())
         self.totals = self.summary["totals"]
         self.said = helpers.numbers_of(self.done.stdout)
+        if group:
+            self.said["outside_seconds"] = int(outside.read_text()) * 1e-9
 
     @property
     def cpu(self):

@@ -4,7 +4,7 @@ import pytest
 
 import helpers
 from known import Run, available, info, program
-from test_cpu_truth import ALSO_SECONDS, JOBS, run_and_truth, truth_of
+from test_cpu_truth import ALSO_SECONDS, JOBS, run_and_truth
 
 HIDDEN_PROC = ("unshare", "-m", "sh", "-ec", 'mount -t proc -o hidepid=2 proc /proc; exec "$@"', "sh")
 PID_NAMESPACE = ("unshare", "-p", "-f", "--mount-proc")
@@ -18,17 +18,16 @@ def refused():
 
 def check_cpu(half, folder, name, around):
     """As good as without the obstacle where a counter is left; a lower bound without one."""
-    words, figures, tolerances = JOBS[name]
+    _, figures, tolerances = JOBS[name]
     counters = {"perf", "cgroup"} & available(half, around)
+    run, truth = run_and_truth(half, folder, name, around=around)
     if "teardown_seconds" in figures and not counters:
-        run = Run(half, folder, *words, around=around)
-        assert 0 < run.cpu["value"] <= truth_of(half, folder, name, run) * 1.02 + ALSO_SECONDS
+        assert 0 < run.cpu["value"] <= truth * 1.02 + ALSO_SECONDS
         assert run.cpu["coverage"] is None, run.cpu
         return
     tolerance = tolerances[half] if counters else 0.01
     if half == "root" and "cgroup" not in counters:
         tolerance = max(tolerance, tolerances["user"])
-    run, truth = run_and_truth(half, folder, name, tolerance, around=around)
     assert run.cpu["value"] == pytest.approx(truth, rel=tolerance, abs=ALSO_SECONDS), run.cpu
     assert run.cpu["coverage"] is not None, run.cpu
 

@@ -21,7 +21,7 @@ COUNTED = {"reaped 3 ms": 300, "ignored 3 ms": 300, "storm 0.1 ms": None, "two l
 @pytest.mark.parametrize("name", COUNTED, ids=lambda name: name.replace(" ", "-"))
 def test_cpu_and_count_are_exact(half, folder, name):
     need_source(half, "ptrace")
-    run, truth = run_and_truth(half, folder, name, CPU_TOLERANCE, sources=("wait4",), options=TRACED)
+    run, truth = run_and_truth(half, folder, name, sources=("wait4",), options=TRACED)
     assert run.cpu["value"] == pytest.approx(truth, rel=CPU_TOLERANCE, abs=ALSO_SECONDS), run.cpu
     assert run.cpu["source"] == "ptrace"
     assert run.cpu["coverage"] is not None
