@@ -7,7 +7,7 @@ BUILD := build
 # MAKEFLAGS would hand ninja and the tests a job server that they do not speak.
 unexport MAKEFLAGS MAKELEVEL
 
-.PHONY: all demo test bench install docs format check-style lint clean help
+.PHONY: all demo test bench r-package install docs format check-style lint clean help
 .DEFAULT_GOAL := all
 
 all: ## build build/resource-tracker
@@ -18,7 +18,7 @@ demo: all ## build, then track a small job and show what it used
 	@tools/demo $(BUILD)/resource-tracker
 
 test: ## run every test; the last line says how many passed and failed
-	@tools/bootstrap build test
+	@tools/bootstrap build test r
 	@tools/test
 
 bench: ## measure against the kernel's floor and the other trackers; writes docs/benchmarks.md and docs/accuracy.md
@@ -26,6 +26,11 @@ bench: ## measure against the kernel's floor and the other trackers; writes docs
 	@tools/build build-bench -Dbuildtype=release -Dtests=false -Dbench=true
 	@bench/run --build build-bench
 	@bench/accuracy --build build-bench
+
+r-package: ## make the R source package, build/resource.tracker_VERSION.tar.gz
+	@tools/bootstrap build r
+	@tools/build $(BUILD)
+	@tools/r_package
 
 install: all ## install below $(DESTDIR)$(PREFIX)
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-C_FOLDERS = ("include/", "src/", "cli/", "tests/", "bench/", "tools/")
+C_FOLDERS = ("include/", "src/", "cli/", "tests/", "bench/", "tools/", "bindings/")
 
 
 @dataclass

@@ -1,0 +1,86 @@
+/* What a tracker knows beside its rows, as JSON texts that R parses, and the classic recommendation. */
+#include "r_binding.h"
+
+#include <math.h>
+
+typedef int text_function(trk_tracker *, char **, struct trk_error *);
+
+static SEXP text_of(SEXP pointer, text_function *ask)
+{
+    struct trk_error error = {0};
+    char *text;
+    if (ask(r_tracker(pointer), &text, &error) < 0)
+        r_fail(&error);
+    return r_text(text);
+}
+
+SEXP r_tracker_server_info(SEXP pointer)
+{
+    return text_of(pointer, trk_tracker_server_info);
+}
+
+SEXP r_tracker_cloud_info(SEXP pointer)
+{
+    return text_of(pointer, trk_tracker_cloud_info);
+}
+
+SEXP r_tracker_snapshot(SEXP pointer)
+{
+    return text_of(pointer, trk_tracker_snapshot);
+}
+
+static int usual_stats(trk_tracker *tracker, char **ret_json, struct trk_error *error)
+{
+    return trk_tracker_stats_json(tracker, NULL, 0, ret_json, error);
+}
+
+SEXP r_tracker_stats(SEXP pointer)
+{
+    return text_of(pointer, usual_stats);
+}
+
+SEXP r_stats_aggregate(SEXP texts)
+{
+    struct trk_error error = {0};
+    R_xlen_t count = Rf_xlength(texts);
+    const char **list = (void *)R_alloc((size_t)count + 1, sizeof *list);
+    for (R_xlen_t i = 0; i < count; i++)
+        list[i] = Rf_translateCharUTF8(STRING_ELT(texts, i));
+    char *text;
+    if (trk_stats_aggregate(list, (size_t)count, &text, &error) < 0)
+        r_fail(&error);
+    return r_text(text);
+}
+
+static double known(double value)
+{
+    return isnan(value) ? NA_REAL : value;
+}
+
+/* stats: a matrix with a row for each run and the columns of struct trk_classic_stats. */
+SEXP r_recommend_classic(SEXP stats)
+{
+    enum { NEEDS = 4 };
+    R_xlen_t runs = Rf_nrows(stats);
+    struct trk_classic_stats *list = (void *)R_alloc((size_t)runs + 1, sizeof *list);
+    const double *value = REAL(stats);
+    for (R_xlen_t i = 0; i < runs; i++)
+        list[i] = (struct trk_classic_stats){.cpu_mean_cores = value[i],
+                                             .memory_max_kib = value[i + runs],
+                                             .gpu_mean_devices = value[i + 2 * runs],
+                                             .gpu_max_devices = value[i + 3 * runs],
+                                             .vram_max_mib = value[i + 4 * runs]};
+    struct trk_classic_need need;
+    trk_recommend_classic(list, (size_t)runs, &need);
+    SEXP answer = Rf_allocVector(REALSXP, NEEDS);
+    REAL(answer)[0] = known(need.cpu_cores);
+    REAL(answer)[1] = known(need.memory_mib);
+    REAL(answer)[2] = known(need.gpu_devices);
+    REAL(answer)[3] = known(need.vram_mib);
+    return answer;
+}
+
+SEXP r_version(void)
+{
+    return Rf_mkString(trk_version());
+}

@@ -1,0 +1,79 @@
+"""The R package as its users get it: the source package, R's own check of it, the README's example, the examples."""
+
+import os
+import re
+import subprocess
+import tarfile
+
+import pytest
+
+from conftest import ROOT, need_program
+
+# Not the figures but that it compiles: the library that is checked is built as R builds it.
+QUICK_COMPILATION = "CFLAGS = -O0\n"
+
+
+def run(*command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                          env={**os.environ, "MAKEFLAGS": "-j2", "_R_CHECK_CRAN_INCOMING_": "false",
+                               **options.pop("env", {})}, **options)
+    assert done.returncode == 0, done.stdout[-8000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def source_package():
+    need_program("R")
+    return os.path.join(ROOT, run("tools/r_package", cwd=ROOT).strip())
+
+
+@pytest.fixture(scope="module")
+def checked(source_package, tmp_path_factory):
+    """R's check, and the library that it has installed for it."""
+    folder = tmp_path_factory.mktemp("check")
+    text = run("R", "CMD", "check", "--no-manual", source_package, cwd=folder)
+    return text, folder / "resource.tracker.Rcheck"
+
+
+def rscript(library, *arguments, **options):
+    return run("Rscript", "--vanilla", *arguments, env={"R_LIBS": str(library)}, **options)
+
+
+def test_source_package_carries_the_core(source_package):
+    with tarfile.open(source_package) as package:
+        names = package.getnames()
+    assert "resource.tracker/src/core/library/tracker/tracker.c" in names
+    assert "resource.tracker/src/core/include/resource_tracker.h" in names
+    assert not [name for name in names if name.endswith((".o", ".so", ".a", "meson.build"))]
+
+
+def test_check_without_error_or_warning(checked):
+    text, _ = checked
+    assert re.search(r"^Status: (OK|\d NOTEs?)$", text, re.MULTILINE), text
+    assert "checking tests ..." in text and "checking re-building of vignette outputs ... OK" in text
+
+
+def test_installs_from_the_repository(tmp_path):
+    need_program("R")
+    (tmp_path / "Makevars").write_text(QUICK_COMPILATION)
+    run("R", "CMD", "INSTALL", "--clean", "--library=" + str(tmp_path), "bindings/r", cwd=ROOT,
+        env={"R_MAKEVARS_USER": str(tmp_path / "Makevars")})
+    program = tmp_path / "resource.tracker" / "bin" / "resource-tracker"
+    assert "resource-tracker" in run(program, "--version")
+    assert rscript(tmp_path, "-e", "cat(resource.tracker::ResourceTracker$new()$running)") == "TRUE"
+
+
+def test_readme_example(checked, tmp_path):
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as text:
+        blocks = re.findall(r"^```r\n(.*?)^```", text.read(), re.MULTILINE | re.DOTALL)
+    assert blocks
+    for number, block in enumerate(blocks):
+        (tmp_path / f"{number}.R").write_text(block)
+        rscript(checked[1], f"{number}.R", cwd=tmp_path)
+
+
+def test_example_program(checked, tmp_path):
+    printed = rscript(checked[1], os.path.join(ROOT, "docs", "examples", "track_bootstrap.R"), cwd=tmp_path)
+    assert re.search(r"^peak memory: \d+ MiB$", printed, re.MULTILINE), printed
+    assert re.search(r"^next time ask for: [1-9]\d* CPU, [1-9]\d* MiB$", printed, re.MULTILINE), printed
+    assert (tmp_path / "bootstrap.json.gz").exists()
