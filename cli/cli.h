@@ -26,6 +26,8 @@ enum cli_paste {
     CLI_PASTE_AWS_BATCH
 };
 
+enum cli_switch { CLI_SWITCH_ON, CLI_SWITCH_OFF };
+
 /* Filled by options.c from flags > TRACKER_* environment > config file > defaults. */
 struct cli_options {
     struct trk_options session;
@@ -33,6 +35,7 @@ struct cli_options {
     bool verbose;
     bool live;
     bool no_save;
+    enum cli_switch cloud;      /* off is --no-cloud */
     const char *summary_path;   /* NULL: none; "-": standard output */
     const char *processes_path; /* NULL: none */
     const char *export_to;      /* "FORMAT:FILE"; NULL: none */

@@ -14,7 +14,7 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     [CLI_COMMAND_SYSTEM] = {"system", NULL, "track the machine as a whole", TRK_ROWS_SYSTEM, "-"},
     [CLI_COMMAND_RECOMMEND] = {"recommend", "[RUN...]", "say what to ask for next time, and why",
                                TRK_ROWS_BOTH, NULL},
-    [CLI_COMMAND_INFO] = {"info", NULL, "tell what can be measured here, and why not more",
+    [CLI_COMMAND_INFO] = {"info", NULL, "tell where this is and what can be measured here",
                           TRK_ROWS_BOTH, NULL},
     [CLI_COMMAND_RUNS] = {"runs", "[show|rm|prune] [RUN...]", "list, show or remove past runs", 0,
                           NULL},
@@ -38,6 +38,8 @@ static const struct cli_choice schema_choices[] = {{"v1", TRK_SCHEMA_V1},
                                                    {"full", TRK_SCHEMA_FULL},
                                                    {NULL, 0}};
 
+static const struct cli_choice switch_choices[] = {
+    {"on", CLI_SWITCH_ON}, {"off", CLI_SWITCH_OFF}, {NULL, 0}};
 static const struct cli_choice level_choices[] = {{"lean", TRK_LEVEL_LEAN},
                                                   {"balanced", TRK_LEVEL_BALANCED},
                                                   {"safe", TRK_LEVEL_SAFE},
@@ -69,6 +71,7 @@ enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORA
         enum trk_format: STORAGE_CHOICE,                                                           \
         enum trk_schema: STORAGE_CHOICE,                                                           \
         enum trk_level: STORAGE_CHOICE,                                                            \
+        enum cli_switch: STORAGE_CHOICE,                                                           \
         enum cli_paste: STORAGE_CHOICE,                                                            \
         const char *: STORAGE_TEXT,                                                                \
         default: STORAGE_WRONG)
@@ -81,7 +84,8 @@ enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORA
 _Static_assert(sizeof(enum trk_rows) == sizeof(int) && sizeof(enum trk_schema) == sizeof(int) &&
                    sizeof(enum trk_format) == sizeof(int) &&
                    sizeof(enum trk_level) == sizeof(int) && sizeof(enum cli_paste) == sizeof(int) &&
-                   sizeof(enum trk_memory_mode) == sizeof(int),
+                   sizeof(enum trk_memory_mode) == sizeof(int) &&
+                   sizeof(enum cli_switch) == sizeof(int),
                "a choice is stored as an int");
 
 #define SETS(value) .sets = (value)

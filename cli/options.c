@@ -280,6 +280,8 @@ int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *c
     int result = parse_words(&words);
     if (result < 0 || invocation->help || invocation->version)
         return result;
+    if (invocation->options.cloud == CLI_SWITCH_OFF)
+        invocation->options.session.discover_cloud = false;
     if ((result = check_options_fit(invocation, error)) < 0 ||
         (result = take_operands(invocation, words.at, error)) < 0 ||
         (result = cli_environment_read(invocation, environment, error)) < 0 ||

@@ -86,6 +86,9 @@ struct trk_options {
                              exec when the session is started, and wait for that. */
     bool
         interruptible; /* trk_session_next gives -EINTR where a signal handler of the program ran */
+    bool
+        discover_cloud; /* for the record: ask which cloud this is, from a second after the start on, beside the
+                             measuring; true. TRACKER_CLOUD=off in the environment turns it off too */
 };
 
 /* Sets every field to its default; never fails. */
@@ -319,6 +322,30 @@ TRK_API int trk_reader_process(trk_reader *reader, pid_t pid, bool children, cha
  * write_bytes), disk_spaces (by mount point: total, used, free in bytes; what another machine serves is left out),
  * net_recv_bytes, net_sent_bytes and the GPU figures. */
 TRK_API int trk_reader_system(trk_reader *reader, char **ret_json, struct trk_error *error);
+/* ---- where it runs ------------------------------------------------------------------- */
+
+/* JSON texts, which the caller frees with trk_free. Any thread may call. */
+
+/* The machine: os, vcpus, memory_mb (MiB), gpu_count, gpu_names, gpu_name, gpu_memory_mb, allocation (null: that is
+ * known of a run alone); then cpu_model, architecture, what this process may use of it (vcpus_allowed by affinity,
+ * cpu_quota_cores, memory_limit_mb; null: no limit), container, orchestrators. root_path: where proc and sys are; NULL:
+ * "/". Waits for a GPU's driver, 2 s at most; a machine without one costs microseconds. */
+TRK_API int trk_server_info_json(const char *root_path, char **ret_json, struct trk_error *error);
+
+struct trk_cloud_options {
+    size_t size;           /* sizeof(struct trk_cloud_options) */
+    const char *root_path; /* NULL: "/" */
+    bool offline;          /* ask nobody: all is "unknown" */
+    bool fresh;            /* ask, also where the answer of this boot is kept */
+};
+
+TRK_API void trk_cloud_options_init(struct trk_cloud_options *options);
+
+/* The cloud: vendor, instance_type, region, zone ("unknown" where they are), discovery_time (seconds),
+ * instance_type_inferred (true: it is the catalogue's type of this size). Takes a second at most; where the firmware
+ * names no cloud no packet is sent. TRACKER_CLOUD=off in the environment is `offline`. options NULL: the defaults. */
+TRK_API int trk_cloud_info_json(const struct trk_cloud_options *options, char **ret_json,
+                                struct trk_error *error);
 
 /* ---- what to ask for next time ------------------------------------------------------- */
 
@@ -482,7 +509,7 @@ struct trk_tracker_options {
     double interval_seconds; /* 1 */
     bool autostart;          /* trk_tracker_new starts it; true */
     bool track_processes, track_system;   /* true; one of them must be */
-    bool discover_server, discover_cloud; /* true; the cloud is not looked for yet: null */
+    bool discover_server, discover_cloud; /* true */
     const char *program;                  /* the program to start; NULL: found as said above */
 };
 
@@ -524,6 +551,9 @@ TRK_API int trk_tracker_snapshot(trk_tracker *tracker, char **ret_json, struct t
  * write_bytes, source. "null" while it runs. */
 TRK_API int trk_tracker_totals(trk_tracker *tracker, char **ret_json, struct trk_error *error);
 TRK_API int trk_tracker_processes(trk_tracker *tracker, char **ret_json, struct trk_error *error);
+/* A value inside a JSON text by names with points between ("gpus.0.name"): a string without its quotes, anything else
+ * as JSON. NULL: there is none. The caller frees it with trk_free. Any thread may call. */
+TRK_API char *trk_json_text(const char *json, const char *path);
 TRK_API void trk_free(void *pointer);
 
 /* A stopped tracker from a snapshot, in a file (gzip or JSON) or in memory; and the reverse, as gzip. */

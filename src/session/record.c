@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "host/server_info.h"
 #include "session/session.h"
 #include "session/summary_json.h"
 
@@ -12,18 +13,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 /* From this look on, 16 ms after the start, a run has a growing file: shorter ones are not worth one. */
-enum { PEEKS_BEFORE_FILE = 4, TEXT_LIMIT = 1 << 20 };
+enum { PEEKS_BEFORE_FILE = 4, TEXT_LIMIT = 1 << 20, TEXTS = 5 };
 
 enum { COMMAND_BYTES_MAX = 16 << 10, COMMAND_WORDS_MAX = 1000 };
 
-static const double MIB = 1024.0 * 1024.0;
+/* Until then a job is left alone with its start. */
+static const int64_t CLOUD_AFTER_NS = 1000000000;
 
 void trk__session_record_open(struct trk_session *session, const struct trk_options *options)
 {
@@ -36,6 +36,7 @@ void trk__session_record_open(struct trk_session *session, const struct trk_opti
         .command = options->command,
         .job_name = options->job_name,
         .key = options->key,
+        .discover_cloud = options->discover_cloud,
     };
     if (!options->save && !options->record_path)
         return;
@@ -100,14 +101,28 @@ void trk__session_record_start(struct trk_session *session, pid_t root_pid)
     begin_file(session);
 }
 
+/* Once, and only where a record will tell of it. */
+static void ask_for_cloud(struct trk_session *session)
+{
+    if (session->cloud_was_asked || !session->recorder || !session->options.discover_cloud ||
+        session->finished ||
+        trk__context_monotonic_ns(&session->context) < session->start_ns + CLOUD_AFTER_NS)
+        return;
+    session->cloud_was_asked = true;
+    if (!trk__cloud_is_off())
+        session->cloud = trk__cloud_watch_new(&session->context);
+}
+
 void trk__session_record_peek(struct trk_session *session)
 {
+    ask_for_cloud(session);
     if (session->peeks >= PEEKS_BEFORE_FILE)
         begin_file(session);
 }
 
 void trk__session_record_row(struct trk_session *session)
 {
+    ask_for_cloud(session);
     if (!session->recorder || session->recorder->failure)
         return;
     session->recorder->pid = session->job.tree.root_pid;
@@ -142,46 +157,77 @@ static uint32_t count_gpus(const struct trk_session *session)
     return count;
 }
 
-static void put_gpu_facts(struct trk_json *json, const struct trk_session *session)
+static int gpu_at(const void *state, uint32_t index, struct trk_gpu_info *ret_info)
 {
-    struct trk_gpu_info info = {.size = sizeof info};
-    uint32_t count = 0;
-    double memory_bytes = 0;
-    char first[sizeof info.name] = "";
-    trk__json_key(json, "gpu_names");
-    trk__json_begin_array(json);
-    for (uint32_t i = 0; trk_session_gpu(session, i, &info) == 0; i++) {
-        if (info.is_split) /* its parts are counted */
-            continue;
-        trk__json_string(json, info.name);
-        if (!count++)
-            strcpy(first, info.name);
-        memory_bytes += isnan(info.memory_bytes) ? 0 : info.memory_bytes;
-    }
-    trk__json_end_array(json);
-    trk__json_key(json, "gpu_count");
-    trk__json_u64(json, count);
-    put_text(json, "gpu_name", first);
-    put_number(json, "gpu_memory_mb", round(memory_bytes / MIB * 100) / 100);
+    return trk_session_gpu(state, index, ret_info);
+}
+
+/* The limits that rows have told of: reading them anew would cost more than all the rest. */
+static bool limits_of_rows(const struct trk_session *session, struct trk_limits *ret_limits)
+{
+    double cpu_cores = largest(session, TRK_M_SYS_CG_CPU_LIMIT);
+    double memory_bytes = largest(session, TRK_M_SYS_CG_MEM_LIMIT);
+    *ret_limits = (struct trk_limits){
+        .cpu_cores = cpu_cores,
+        .memory_bytes = isnan(memory_bytes) ? 0 : (uint64_t)memory_bytes,
+        .has_cpu = !isnan(cpu_cores),
+        .has_memory = !isnan(memory_bytes),
+    };
+    return session->stats.rows > 0 && session->options.rows & TRK_ROWS_SYSTEM;
+}
+
+static const char *allocation_of_rows(const struct trk_session *session)
+{
+    static const enum trk_metric of[2][TRK_ALLOCATION_CHECKS] = {
+        {TRK_M_SYS_CPU, TRK_M_SYS_MEM_USED, TRK_M_SYS_GPU_USAGE, TRK_M_SYS_GPU_VRAM},
+        {TRK_M_PROC_CPU, TRK_M_PROC_MEMORY, TRK_M_PROC_GPU_USAGE, TRK_M_PROC_GPU_VRAM}};
+    double mean[2][TRK_ALLOCATION_CHECKS];
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < TRK_ALLOCATION_CHECKS; i++) {
+            struct trk_metric_stats stats;
+            trk__run_stats_get(&session->stats, of[side][i], &stats);
+            mean[side][i] = stats.mean;
+        }
+    return session->stats.rows ? trk__allocation(mean[0], mean[1]) : NULL;
 }
 
 void trk__session_put_server(struct trk_json *json, const struct trk_session *session)
 {
-    struct sysinfo machine = {.mem_unit = 1};
-    cpu_set_t allowed;
-    sysinfo(&machine);
-    trk__json_begin_object(json);
-    put_text(json, "os", "Linux");
-    trk__json_key(json, "vcpus");
-    trk__json_i64(json, get_nprocs());
-    double memory_bytes = (double)machine.totalram * machine.mem_unit;
-    put_number(json, "memory_mb", round(memory_bytes / MIB * 100) / 100);
-    put_gpu_facts(json, session);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-        trk__json_key(json, "vcpus_allowed");
-        trk__json_i64(json, CPU_COUNT(&allowed));
+    struct trk_limits limits;
+    struct trk_server_parts parts = {
+        .limits = limits_of_rows(session, &limits) ? &limits : NULL,
+        .gpu = gpu_at,
+        .gpu_state = session,
+        .allocation = allocation_of_rows(session),
+    };
+    trk__server_put(json, &session->context, &parts);
+}
+
+bool trk__session_knows_cloud(const struct trk_session *session)
+{
+    struct trk_cloud_finding finding;
+    return session->cloud && trk__cloud_watch_get(session->cloud, &finding);
+}
+
+/* A run that was too short to ask takes what an earlier one of this boot was told. */
+static bool find_cloud(const struct trk_session *session, struct trk_cloud_finding *ret_finding)
+{
+    *ret_finding = (struct trk_cloud_finding){0};
+    if (session->cloud) {
+        trk__cloud_watch_get(session->cloud, ret_finding); /* unfinished: all is unknown */
+        return true;
     }
-    trk__json_end_object(json);
+    return session->options.discover_cloud && !trk__cloud_is_off() &&
+           trk__cloud_cache_read(&session->context, ret_finding);
+}
+
+void trk__session_put_cloud(struct trk_json *json, const struct trk_session *session)
+{
+    struct trk_cloud_finding finding;
+    if (find_cloud(session, &finding))
+        trk__cloud_put(json, &finding);
+    else
+        trk__json_null(json);
 }
 
 static void put_limits(struct trk_json *json, const struct trk_session *session)
@@ -224,30 +270,33 @@ static void put_gpus(struct trk_json *json, const struct trk_session *session)
     trk__json_end_array(json);
 }
 
-/* The four texts one behind the other in one buffer, each ended by a NUL. */
+/* The texts one behind the other in one buffer, each ended by a NUL. */
 struct texts {
     struct trk_buffer buffer;
-    size_t at[4];
+    size_t at[TEXTS];
 };
 
 static void make_texts(struct texts *texts, const struct trk_session *session,
                        const struct trk_summary *summary)
 {
     trk__buffer_init(&texts->buffer, TEXT_LIMIT);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < TEXTS; i++) {
         struct trk_json json = trk__json(&texts->buffer);
         texts->at[i] = texts->buffer.len;
-        if (i == 0 && session->recorder->fd < 0)
-            trk__json_null(
-                &json); /* a job of milliseconds does not wait for facts of the machine */
+        /* A job of milliseconds does not wait for facts of the machine. */
+        bool is_short = session->recorder->fd < 0;
+        if ((i == 0 || i == 4) && is_short)
+            trk__json_null(&json);
         else if (i == 0)
             trk__session_put_server(&json, session);
         else if (i == 1)
             trk__summary_put_totals(&json, summary);
         else if (i == 2)
             put_gpus(&json, session);
-        else
+        else if (i == 3)
             put_limits(&json, session);
+        else
+            trk__session_put_cloud(&json, session);
         trk__buffer_add_char(&texts->buffer, '\0');
     }
 }
@@ -272,6 +321,7 @@ int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *er
             .ended = summary.ended,
             .time_limit_seconds = summary.time_limit_seconds,
             .server_info = data + texts.at[0],
+            .cloud_info = data + texts.at[4],
             .totals = data + texts.at[1],
             .gpus = count_gpus(session) ? data + texts.at[2] : "[]",
             .limits = data + texts.at[3],

@@ -21,4 +21,10 @@ void trk__session_record_row(struct trk_session *session);
 struct trk_json;
 void trk__session_put_server(struct trk_json *json, const struct trk_session *session);
 
+/* Which cloud it is in, as an object; null: that was not asked. Waits for nobody. */
+void trk__session_put_cloud(struct trk_json *json, const struct trk_session *session);
+
+/* Whether the answer is there. */
+bool trk__session_knows_cloud(const struct trk_session *session);
+
 #endif

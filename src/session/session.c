@@ -32,6 +32,7 @@ void trk_options_init(struct trk_options *options)
         .children = true,
         .memory_budget_ratio = 0.001,
         .signal_fd = -1,
+        .discover_cloud = true,
     };
 }
 
@@ -115,6 +116,7 @@ void trk_session_free(trk_session *session)
     trk__loop_close(session);
     trk__writer_close(session->writer, NULL);
     trk__recorder_free(session->recorder);
+    trk__cloud_watch_free(session->cloud);
     for (unsigned i = 0; i < session->collector_count; i++)
         session->collector[i].ops->close(session->collector[i].self);
     trk__truth_done(&session->truth);

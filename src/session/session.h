@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "collect/collector.h"
 #include "collect/gpu/gpu.h"
+#include "host/cloud.h"
 #include "metric/derive.h"
 #include "session/job.h"
 #include "session/record.h"
@@ -36,6 +37,8 @@ struct trk_session {
     struct trk_row row;
     struct trk_writer *writer;
     struct trk_recorder *recorder; /* NULL: no record is kept */
+    struct trk_cloud_watch *cloud; /* NULL: not asked for (yet) */
+    bool cloud_was_asked;
     int write_failure; /* the first; rows are not lost for statistics, later ones are tried again */
 
     int64_t grid_ns;  /* rows fall on it + n x interval */

@@ -314,7 +314,7 @@ void trk__record_put_metadata(struct trk_json *json, const struct trk_recorder *
     put_flag(json, "track_processes", options->rows & TRK_ROWS_PROCESS);
     put_flag(json, "track_system", options->rows & TRK_ROWS_SYSTEM);
     put_flag(json, "discover_server", true);
-    put_flag(json, "discover_cloud", false);
+    put_flag(json, "discover_cloud", options->discover_cloud);
     put_times(json, recorder, end);
     static const char *const kinds[] = {"command", "attached", "system"};
     put_key_text(json, "kind", kinds[recorder->kind]);
@@ -345,8 +345,9 @@ static int fill_parts(struct trk_snapshot *snapshot, const struct trk_recorder *
     trk__buffer_done(&text);
     const struct {
         const char *key, *json;
-    } parts[] = {{"schema", "\"v2\""},    {"server_info", end->server_info}, {"cloud_info", NULL},
-                 {"totals", end->totals}, {"limits", end->limits},           {"gpus", end->gpus}};
+    } parts[] = {
+        {"schema", "\"v2\""},    {"server_info", end->server_info}, {"cloud_info", end->cloud_info},
+        {"totals", end->totals}, {"limits", end->limits},           {"gpus", end->gpus}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts && code == 0; i++)
         code = trk__snapshot_set(snapshot, parts[i].key, parts[i].json ? parts[i].json : "null");
     return code;

@@ -24,6 +24,7 @@ struct trk_record_options {
     char *const *command; /* NULL: none; copied */
     const char *job_name; /* NULL: none; copied */
     const char *key;      /* NULL: the command's; copied */
+    bool discover_cloud;
 };
 
 struct trk_recorder {
@@ -64,7 +65,7 @@ struct trk_record_end {
     int exit_signal;           /* 0: none */
     bool ended;                /* the job did; else we stopped to watch it */
     double time_limit_seconds; /* that it was ended at; NaN: at none */
-    const char *server_info, *totals, *gpus, *limits;
+    const char *server_info, *cloud_info, *totals, *gpus, *limits;
 };
 
 /* Writes the record into the folder of runs and removes what grew. */

@@ -30,7 +30,7 @@ struct task {
     const char *folder;
     pid_t parent, pid;
     long long interval_ns, start_ns;
-    long rows, children;
+    long rows, children, cloud;
 };
 
 static bool parse_task(int argc, char *const argv[], struct task *task)
@@ -43,7 +43,8 @@ static bool parse_task(int argc, char *const argv[], struct task *task)
                           .interval_ns = strtoll(argv[6], NULL, 10),
                           .start_ns = strtoll(argv[7], NULL, 10),
                           .rows = strtol(argv[8], NULL, 10),
-                          .children = strtol(argv[9], NULL, 10)};
+                          .children = strtol(argv[9], NULL, 10),
+                          .cloud = strtol(argv[10], NULL, 10)};
     return task->parent > 0 && task->interval_ns > 0;
 }
 
@@ -76,14 +77,15 @@ static void put_file(const struct task *task, const char *name, const char *text
         name_file(task, name);
 }
 
-static void put_server_facts(const struct task *task, const trk_session *session)
+static void put_facts(const struct task *task, const char *name, const trk_session *session,
+                      void (*put)(struct trk_json *json, const struct trk_session *session))
 {
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     struct trk_json json = trk__json(&text);
-    trk__session_put_server(&json, session);
+    put(&json, session);
     if (!text.failure)
-        put_file(task, "server", text.data);
+        put_file(task, name, text.data);
     trk__buffer_done(&text);
 }
 
@@ -160,6 +162,7 @@ static int open_session(const struct task *task, trk_session **ret_session, stru
     options.start_time = (double)task->start_ns * 1e-9;
     options.rows = (enum trk_rows)task->rows;
     options.children = task->children;
+    options.discover_cloud = task->cloud;
     options.no_closing_row = true;
     options.list_processes = task->rows & TRK_ROWS_PROCESS;
     options.record_path = rows_path;
@@ -181,7 +184,7 @@ static bool is_orphan(const struct task *task)
 
 static void follow(const struct task *task, trk_session *session)
 {
-    bool server_told = false;
+    bool server_told = false, cloud_told = false;
     for (;;) {
         struct trk_event event;
         if (is_orphan(task))
@@ -190,17 +193,23 @@ static void follow(const struct task *task, trk_session *session)
             break;
         if (event.kind == TRK_EVENT_END)
             break;
-        if (event.kind == TRK_EVENT_ROW && !server_told)
-            put_server_facts(task, session);
-        server_told |= event.kind == TRK_EVENT_ROW;
+        if (event.kind != TRK_EVENT_ROW)
+            continue;
+        if (!server_told)
+            put_facts(task, "server", session, trk__session_put_server);
+        server_told = true;
+        if (!cloud_told && (cloud_told = trk__session_knows_cloud(session)))
+            put_facts(task, "cloud", session, trk__session_put_cloud);
     }
+    if (!cloud_told)
+        put_facts(task, "cloud", session, trk__session_put_cloud);
     trk_session_finish(session, NULL);
 }
 
 static void remove_all(const struct task *task)
 {
-    static const char *const names[] = {"rows",      "events", "server", "summary",
-                                        "processes", "error",  ".new"};
+    static const char *const names[] = {"rows",    "events",    "server", "cloud",
+                                        "summary", "processes", "error",  ".new"};
     char path[PATH_SIZE];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         path_of(task, names[i], path);

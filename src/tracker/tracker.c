@@ -19,8 +19,8 @@
 /* The grid begins at least so long after the start: the tracker's process takes a few milliseconds. */
 static const double START_AHEAD_SECONDS = 0.05;
 
-static const char *const own_files[] = {"rows",      "events", "server", "summary",
-                                        "processes", "error",  ".new"};
+static const char *const own_files[] = {"rows",    "events",    "server", "cloud",
+                                        "summary", "processes", "error",  ".new"};
 
 void trk_tracker_options_init(struct trk_tracker_options *options)
 {
@@ -175,7 +175,7 @@ static double aligned_start(double now, double interval)
 static int spawn_tracker(struct trk_tracker *tracker, const char *program)
 {
     enum { WORD_SIZE = 32 };
-    char text[6][WORD_SIZE];
+    char text[7][WORD_SIZE];
     int rows = (tracker->options.track_processes ? TRK_ROWS_PROCESS : 0) |
                (tracker->options.track_system ? TRK_ROWS_SYSTEM : 0);
     snprintf(text[0], WORD_SIZE, "%d", (int)getpid());
@@ -184,10 +184,12 @@ static int spawn_tracker(struct trk_tracker *tracker, const char *program)
     snprintf(text[3], WORD_SIZE, "%lld", llround(tracker->start_time * 1e9));
     snprintf(text[4], WORD_SIZE, "%d", rows);
     snprintf(text[5], WORD_SIZE, "%d", tracker->options.children);
+    snprintf(text[6], WORD_SIZE, "%d", tracker->options.discover_cloud);
     char command[] = "resource-tracker", serve[] = TRK_SERVE_COMMAND,
          protocol[] = TRK_SERVE_PROTOCOL;
-    char *words[TRK_SERVE_WORDS + 1] = {command, serve,   protocol, tracker->folder, text[0],
-                                        text[1], text[2], text[3],  text[4],         text[5]};
+    char *words[TRK_SERVE_WORDS + 1] = {command, serve,   protocol, tracker->folder,
+                                        text[0], text[1], text[2],  text[3],
+                                        text[4], text[5], text[6]};
     return spawn(program, words, &tracker->child);
 }
 

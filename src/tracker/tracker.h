@@ -12,10 +12,11 @@ struct trk_tracker {
     char *program; /* NULL: to be found */
     pid_t owner;   /* the process that made it; another one, born by fork, only frees memory */
     pid_t child;   /* the tracker's process; 0: none, or reaped */
-    char folder[TRK_TRACKER_FOLDER_SIZE]; /* of our own: rows, events, server, summary, error */
-    double start_time, stop_time;         /* NaN: not yet */
-    struct trk_rows_reader reader;        /* fd -1: the file is not there yet */
-    struct trk_snapshot *loaded;          /* instead of all that: a snapshot */
+    char folder
+        [TRK_TRACKER_FOLDER_SIZE]; /* of our own: rows, events, server, cloud, summary, error */
+    double start_time, stop_time;  /* NaN: not yet */
+    struct trk_rows_reader reader; /* fd -1: the file is not there yet */
+    struct trk_snapshot *loaded;   /* instead of all that: a snapshot */
 };
 
 /* The two tables as they are now. They live until the next call or the tracker's end; the caller does not free
@@ -45,8 +46,8 @@ const char *trk__tables_allocation(const struct trk_tables *tables);
 int trk__find_program(const char *asked, char *ret_path, size_t size);
 
 /* The words for the tracker's own process (serve.c reads them). */
-enum { TRK_SERVE_WORDS = 10 };
+enum { TRK_SERVE_WORDS = 11 };
 #define TRK_SERVE_COMMAND "__track"
-#define TRK_SERVE_PROTOCOL "1"
+#define TRK_SERVE_PROTOCOL "2"
 
 #endif

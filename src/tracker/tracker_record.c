@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "host/server_info.h"
 #include "snapshot/store.h"
 #include "tracker/tracker.h"
 
@@ -15,17 +16,6 @@
 enum { TEXT_MAX_BYTES = 1 << 30 };
 
 /* ---- allocation ---------------------------------------------------------------------- */
-
-/* The machine is shared where it does clearly more than the job: by a factor or by an amount. */
-static const struct check {
-    enum trk_metric system, process;
-    double factor, amount; /* in the catalogue's units */
-} checks[] = {
-    {TRK_M_SYS_CPU, TRK_M_PROC_CPU, 1.25, 0.25},
-    {TRK_M_SYS_MEM_USED, TRK_M_PROC_MEMORY, 1.5, 512 * 1024.0 * 1024.0},
-    {TRK_M_SYS_GPU_USAGE, TRK_M_PROC_GPU_USAGE, 1.25, 0.2},
-    {TRK_M_SYS_GPU_VRAM, TRK_M_PROC_GPU_VRAM, 1.25, 512 * 1024.0 * 1024.0},
-};
 
 static double mean_of(const struct trk_series *series, enum trk_metric metric)
 {
@@ -49,15 +39,15 @@ const char *trk__tables_allocation(const struct trk_tables *tables)
 {
     if (!tables->process.rows && !tables->system.rows)
         return NULL;
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        double system = mean_of(&tables->system, checks[i].system);
-        double process = mean_of(&tables->process, checks[i].process);
-        if (isnan(system) || isnan(process))
-            return "unknown";
-        if (system > process * checks[i].factor || system > process + checks[i].amount)
-            return "shared";
+    static const enum trk_metric of[2][TRK_ALLOCATION_CHECKS] = {
+        {TRK_M_SYS_CPU, TRK_M_SYS_MEM_USED, TRK_M_SYS_GPU_USAGE, TRK_M_SYS_GPU_VRAM},
+        {TRK_M_PROC_CPU, TRK_M_PROC_MEMORY, TRK_M_PROC_GPU_USAGE, TRK_M_PROC_GPU_VRAM}};
+    double mean[2][TRK_ALLOCATION_CHECKS];
+    for (int i = 0; i < TRK_ALLOCATION_CHECKS; i++) {
+        mean[0][i] = mean_of(&tables->system, of[0][i]);
+        mean[1][i] = mean_of(&tables->process, of[1][i]);
     }
-    return "dedicated";
+    return trk__allocation(mean[0], mean[1]);
 }
 
 /* ---- texts --------------------------------------------------------------------------- */
@@ -98,10 +88,19 @@ int trk_tracker_server_info(trk_tracker *tracker, char **ret_json, struct trk_er
     return give(text, ret_json, error);
 }
 
+static char *cloud_text(const struct trk_tracker *tracker)
+{
+    if (tracker->loaded) {
+        const char *known = trk__snapshot_get(tracker->loaded, "cloud_info");
+        return strdup(known ? known : "null");
+    }
+    char *facts = tracker->options.discover_cloud ? trk__tracker_file(tracker, "cloud") : NULL;
+    return facts ? facts : strdup("null");
+}
+
 int trk_tracker_cloud_info(trk_tracker *tracker, char **ret_json, struct trk_error *error)
 {
-    const char *known = tracker->loaded ? trk__snapshot_get(tracker->loaded, "cloud_info") : NULL;
-    return give(strdup(known ? known : "null"), ret_json, error);
+    return give(cloud_text(tracker), ret_json, error);
 }
 
 /* A part of a snapshot that was loaded; NULL: it has none. */
@@ -211,7 +210,7 @@ static int fill_parts(struct trk_snapshot *snapshot, struct trk_tracker *tracker
     if (code == 0)
         code = set_or_null(snapshot, "server_info", server_text(tracker, tables));
     if (code == 0)
-        code = trk__snapshot_set(snapshot, "cloud_info", "null");
+        code = set_or_null(snapshot, "cloud_info", cloud_text(tracker));
     if (code == 0)
         code = set_or_null(snapshot, "totals", totals_text(tracker));
     if (code == 0)
@@ -273,4 +272,9 @@ int trk_tracker_snapshot(trk_tracker *tracker, char **ret_json, struct trk_error
 int trk_tracker_save(trk_tracker *tracker, const char *path, struct trk_error *error)
 {
     return with_snapshot(tracker, use_as_file, (void *)(uintptr_t)path, error);
+}
+
+char *trk_json_text(const char *json, const char *path)
+{
+    return json ? trk__json_text_at(json, path) : NULL;
 }
