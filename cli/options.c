@@ -264,6 +264,8 @@ static void fill_command_defaults(struct cli_invocation *invocation)
         session->schema = TRK_SCHEMA_V2;
     if (!session->output_path)
         session->output_path = command->output_path;
+    if (invocation->options.cloud == CLI_SWITCH_OFF)
+        session->discover_cloud = false;
 }
 
 int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *const environment[],
@@ -280,8 +282,6 @@ int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *c
     int result = parse_words(&words);
     if (result < 0 || invocation->help || invocation->version)
         return result;
-    if (invocation->options.cloud == CLI_SWITCH_OFF)
-        invocation->options.session.discover_cloud = false;
     if ((result = check_options_fit(invocation, error)) < 0 ||
         (result = take_operands(invocation, words.at, error)) < 0 ||
         (result = cli_environment_read(invocation, environment, error)) < 0 ||
