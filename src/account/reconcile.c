@@ -20,14 +20,20 @@ static bool cgroup_has_more(const struct trk_cpu_figures *figures)
            figures->cgroup_ns > figures->booked_ns + apart_ns(figures->booked_ns);
 }
 
-/* The job's part of what only the other clock counts, as large as its part of the machine's CPU time. */
+uint64_t trk__other_clock_ns(uint64_t perf_growth_ns, const struct trk_machine_time *growth)
+{
+    uint64_t both_ns = growth->cpu_ns + growth->other_ns;
+    if (!growth->other_ns)
+        return 0;
+    if (perf_growth_ns > both_ns) /* the machine's time is told in ticks */
+        return growth->other_ns;
+    return (uint64_t)((double)perf_growth_ns * ((double)growth->other_ns / (double)both_ns));
+}
+
 static uint64_t perf_by_our_clock(const struct trk_cpu_figures *figures)
 {
-    uint64_t both_ns = figures->machine_ns + figures->machine_other_ns;
-    if (!both_ns)
-        return figures->perf_ns;
-    double share = (double)figures->machine_other_ns / (double)both_ns;
-    return (uint64_t)((double)figures->perf_ns * (1 - share));
+    uint64_t other_ns = figures->perf_other_ns;
+    return figures->perf_ns > other_ns ? figures->perf_ns - other_ns : 0;
 }
 
 /* Where nobody is known to be missing, all of it may have hit the job. */

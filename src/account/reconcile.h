@@ -19,9 +19,8 @@ struct trk_cpu_figures {
     bool has_trace; /* every end was told with its exact usage: nothing is missing */
     bool has_cgroup, has_perf;
     uint64_t trace_ns, cgroup_ns, perf_ns;
-    /* Of the whole machine over the same time: CPU time by the books' clock, and what only the other one counts
-     * (taken by the hypervisor, spent in interrupts). Both 0: not known. */
-    uint64_t machine_ns, machine_other_ns;
+    uint64_t perf_other_ns;    /* of it: what only perf's clock counts, by trk__other_clock_ns */
+    uint64_t machine_other_ns; /* the same of the whole machine: the job's part was no more */
 };
 
 struct trk_cpu_verdict {
@@ -30,6 +29,15 @@ struct trk_cpu_verdict {
     bool by_cgroup;
     bool is_lower_bound; /* nobody could see what the books lack */
 };
+
+/* The other clock runs on while the hypervisor takes the CPU away, and while the machine serves interrupts where the
+ * kernel keeps those apart. What a job had of that in an interval is not told; it is taken to be as large a part of
+ * the machine's as of its CPU time. */
+struct trk_machine_time {
+    uint64_t cpu_ns;   /* by the books' clock */
+    uint64_t other_ns; /* by the other one alone */
+};
+uint64_t trk__other_clock_ns(uint64_t perf_growth_ns, const struct trk_machine_time *growth);
 
 struct trk_cpu_verdict trk__cpu_reconcile(const struct trk_cpu_figures *figures);
 

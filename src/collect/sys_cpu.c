@@ -38,6 +38,15 @@ static void sys_cpu_close(void *handle)
     free(self);
 }
 
+/* A kernel that measures interrupts (IRQ_TIME_ACCOUNTING) takes them out of the time of whom they hit. One that only
+ * looks what runs at each tick does not, and as the tick is a hard interrupt itself it hardly ever finds another. */
+static bool keeps_interrupts_apart(const uint64_t ticks[TRK_TICK_COUNT])
+{
+    enum { MEASURED_SHARE = 10000 };
+    uint64_t busy = ticks[TRK_TICK_USER] + ticks[TRK_TICK_NICE] + ticks[TRK_TICK_SYSTEM];
+    return ticks[TRK_TICK_IRQ] > busy / MEASURED_SHARE;
+}
+
 static void set_total(struct trk_sample *sample, const struct trk_stat_line *line, uint64_t tick_ns)
 {
     const uint64_t *ticks = line->ticks;
@@ -49,9 +58,11 @@ static void set_total(struct trk_sample *sample, const struct trk_stat_line *lin
     trk__sample_set(sample, TRK_M_SYS_CPU_IDLE, ticks[TRK_TICK_IDLE] * tick_ns);
     if (line->tick_count > TRK_TICK_IOWAIT)
         trk__sample_set(sample, TRK_M_SYS_CPU_IOWAIT, ticks[TRK_TICK_IOWAIT] * tick_ns);
-    if (line->tick_count > TRK_TICK_SOFTIRQ)
+    if (line->tick_count > TRK_TICK_SOFTIRQ) {
         trk__sample_set(sample, TRK_M_SYS_CPU_IRQ,
                         (ticks[TRK_TICK_IRQ] + ticks[TRK_TICK_SOFTIRQ]) * tick_ns);
+        sample->interrupts_apart = keeps_interrupts_apart(ticks);
+    }
     if (line->tick_count > TRK_TICK_STEAL)
         trk__sample_set(sample, TRK_M_SYS_CPU_STEAL, ticks[TRK_TICK_STEAL] * tick_ns);
 }

@@ -29,7 +29,8 @@ struct trk_devices {
 };
 
 struct trk_sample {
-    bool counters_only; /* gauges are not wanted: it is what the next sample is compared with */
+    bool counters_only;    /* gauges are not wanted: it is what the next sample is compared with */
+    bool interrupts_apart; /* the kernel keeps them out of the CPU time of processes */
     int64_t read_ns[TRK_SOURCE_COUNT]; /* monotonic */
     uint64_t valid[TRK_VALID_WORDS];
     uint64_t raw[TRK_METRIC_COUNT];

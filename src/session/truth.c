@@ -481,17 +481,39 @@ static void place_in_cgroup(struct trk_truth *truth)
     truth->cgroup_before_ns = (int64_t)used_ns - (int64_t)inside.cpu_ns;
 }
 
-static void note_machine(struct trk_truth *truth, const struct trk_sample *sample)
+static bool read_machine(const struct trk_sample *sample, struct trk_machine_time *ret_machine)
 {
-    if (!trk__sample_has(sample, TRK_M_SYS_CPU) || !trk__sample_has(sample, TRK_M_SYS_CPU_STEAL) ||
-        !trk__sample_has(sample, TRK_M_SYS_CPU_IRQ))
+    if (!trk__sample_has(sample, TRK_M_SYS_CPU) || !trk__sample_has(sample, TRK_M_SYS_CPU_STEAL))
+        return false;
+    *ret_machine = (struct trk_machine_time){
+        .cpu_ns = sample->raw[TRK_M_SYS_CPU],
+        .other_ns = sample->raw[TRK_M_SYS_CPU_STEAL] +
+                    (sample->interrupts_apart ? sample->raw[TRK_M_SYS_CPU_IRQ] : 0),
+    };
+    return true;
+}
+
+/* Bit by bit: what the hypervisor took while the job slept was not taken from the job. The machine's time is told in
+ * ticks, so a bit has to have some of them. */
+static void compare_clocks(struct trk_truth *truth, const struct trk_sample *sample)
+{
+    const uint64_t some_ticks_ns = 100000000;
+    struct trk_machine_time now;
+    if (!truth->has_perf || !read_machine(sample, &now))
         return;
-    truth->machine_ns = sample->raw[TRK_M_SYS_CPU];
-    truth->machine_other_ns = sample->raw[TRK_M_SYS_CPU_STEAL] + sample->raw[TRK_M_SYS_CPU_IRQ];
-    if (truth->machine_first_ns)
+    struct trk_machine_time growth = {now.cpu_ns - truth->machine.cpu_ns,
+                                      now.other_ns - truth->machine.other_ns};
+    bool is_first = !truth->machine.cpu_ns;
+    if (!is_first && growth.cpu_ns + growth.other_ns < some_ticks_ns)
         return;
-    truth->machine_first_ns = truth->machine_ns;
-    truth->machine_other_first_ns = truth->machine_other_ns;
+    bool is_sound = now.cpu_ns >= truth->machine.cpu_ns && now.other_ns >= truth->machine.other_ns;
+    if (!is_first && is_sound) {
+        truth->machine_other_ns += growth.other_ns;
+        truth->perf_other_ns +=
+            trk__other_clock_ns(truth->perf.cpu_ns - truth->perf_compared_ns, &growth);
+    }
+    truth->machine = now;
+    truth->perf_compared_ns = truth->perf.cpu_ns;
 }
 
 void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sample)
@@ -499,7 +521,6 @@ void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sam
     const struct trk_job *job = job_of(truth);
     if (!job->has_root || !job->visible)
         return;
-    note_machine(truth, sample);
     if (truth->source[TRK_TRUTH_EVENTS].is_open) {
         open_lives(truth);
         trk__truth_drain(truth);
@@ -507,6 +528,7 @@ void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sam
     trk__truth_read_marks(truth, sample);
     place_in_cgroup(truth);
     read_counters(truth);
+    compare_clocks(truth, sample);
     trk__book_close_ended(&truth->book, is_in_tree, truth);
 }
 
@@ -553,8 +575,8 @@ static struct trk_cpu_figures cpu_figures(const struct trk_truth *truth, bool ha
         .trace_ns = trk__trace_cpu_ns(truth->session),
         .has_perf = truth->has_perf,
         .perf_ns = truth->perf.cpu_ns,
-        .machine_ns = truth->machine_ns - truth->machine_first_ns,
-        .machine_other_ns = truth->machine_other_ns - truth->machine_other_first_ns,
+        .perf_other_ns = truth->perf_other_ns,
+        .machine_other_ns = truth->machine_other_ns,
     };
 }
 

@@ -51,11 +51,12 @@ struct trk_truth {
     struct trk_source_cpu perf, cgroup; /* last read */
     bool has_perf, has_cgroup;
     bool cgroup_placed;
-    int64_t cgroup_before_ns; /* what the job had used when it was moved in */
-    bool ignores_sigchld;     /* somebody in the job does */
-    uint64_t machine_ns,
-        machine_first_ns; /* CPU time of the machine, now and at the first look ... */
-    uint64_t machine_other_ns, machine_other_first_ns; /* ... and stolen or spent in interrupts */
+    int64_t cgroup_before_ns;        /* what the job had used when it was moved in */
+    bool ignores_sigchld;            /* somebody in the job does */
+    struct trk_machine_time machine; /* at the last look; all 0: not known */
+    uint64_t machine_other_ns;       /* since the first */
+    uint64_t perf_compared_ns;       /* perf's count at the last look ... */
+    uint64_t perf_other_ns;          /* ... and what of it the books' clock has not */
 
     struct trk_peak peak;
     uint64_t forks_before, told_before, found_before; /* at the last look */

@@ -209,9 +209,8 @@ static void what_nobody_waited_for_is_found_by_counters(void)
     CHECK_U64(verdict.cpu_ns, 980 * MS);
     CHECK_TEXT(verdict.source, "perf");
     CHECK(!verdict.is_lower_bound);
-    figures.machine_ns = 980 * MS;
-    figures.machine_other_ns = 20 * MS;
-    CHECK_NEAR((double)trk__cpu_reconcile(&figures).cpu_ns, 960.4e6, 1e3);
+    figures.perf_other_ns = figures.machine_other_ns = 20 * MS;
+    CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 960 * MS);
     figures.has_cgroup = true;
     figures.cgroup_ns = 1000 * MS;
     verdict = trk__cpu_reconcile(&figures);
@@ -225,12 +224,23 @@ static void a_counter_by_another_clock_is_not_believed_for_little(void)
         .booked_ns = 3000 * MS, .is_reaped = true, .has_perf = true, .perf_ns = 3020 * MS};
     CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3000 * MS);
     figures.perf_ns = 3300 * MS; /* but the hypervisor took as much away */
-    figures.machine_ns = 4000 * MS;
     figures.machine_other_ns = 400 * MS;
     CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3000 * MS);
-    figures.machine_ns = figures.machine_other_ns = 0;
+    figures.machine_other_ns = 0;
     figures.perf_ns = 3500 * MS; /* nobody was seen to be lost, but somebody must be */
     CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3500 * MS);
+}
+
+static void the_other_clock_is_ahead_by_the_jobs_part(void)
+{
+    struct trk_machine_time growth = {.cpu_ns = 1500 * MS, .other_ns = 500 * MS};
+    CHECK_U64(trk__other_clock_ns(1000 * MS, &growth), 250 * MS);
+    CHECK_U64(trk__other_clock_ns(0, &growth), 0); /* the job slept */
+    CHECK_U64(trk__other_clock_ns(9000 * MS, &growth), 500 * MS);
+    growth.other_ns = 0;
+    CHECK_U64(trk__other_clock_ns(1000 * MS, &growth), 0);
+    growth.cpu_ns = 0;
+    CHECK_U64(trk__other_clock_ns(1000 * MS, &growth), 0);
 }
 
 static void what_was_booked_twice_is_shown_by_a_counter(void)
@@ -289,6 +299,7 @@ int main(void)
     RUN(the_books_win_where_they_are_as_good);
     RUN(what_nobody_waited_for_is_found_by_counters);
     RUN(a_counter_by_another_clock_is_not_believed_for_little);
+    RUN(the_other_clock_is_ahead_by_the_jobs_part);
     RUN(what_was_booked_twice_is_shown_by_a_counter);
     RUN(exit_stops_have_the_last_word);
     RUN(without_a_counter_it_is_a_lower_bound);

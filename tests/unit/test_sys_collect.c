@@ -127,6 +127,7 @@ static void test_cpu(void)
     CHECK_RAW(s, SYS_STIME, 300 * TICK_NS);
     CHECK_RAW(s, SYS_CPU, 1500 * TICK_NS);
     CHECK_RAW(s, SYS_CPU_IRQ, 30 * TICK_NS);
+    CHECK(s->interrupts_apart);
     CHECK_RAW(s, SYS_CPU_STEAL, 7 * TICK_NS);
     CHECK_RAW(s, SYS_CPU_COUNT, 2);
     CHECK_RAW(s, SYS_CONTEXT_SWITCHES, 5000);
@@ -179,6 +180,8 @@ static void test_cpu_old_kernel(void)
 {
     struct machine machine;
     machine_open(&machine, NULL, &trk__sys_cpu_ops);
+    machine_write(&machine, "proc/stat", "cpu  730489 22385 568292 986129 4586 3 1686 4721 0 0\n");
+    CHECK(!machine_read(&machine)->interrupts_apart);
     machine_write(&machine, "proc/stat", "cpu  1 2 3 4\ncpu0 1 2 3 4\n");
     struct trk_sample *s = machine_read(&machine);
     CHECK_RAW(s, SYS_CPU, 6 * TICK_NS);
