@@ -54,7 +54,7 @@ struct cli_options {
     bool json;
     const char *action;        /* runs: "show", "rm", "prune"; NULL: list */
     const char *match;         /* runs: only those with this in their command; NULL: all */
-    double older_than_seconds; /* runs prune; 0: any age */
+    double older_than_seconds; /* runs prune; negative: any age */
     const char *max_size;      /* runs prune: "500M"; NULL: any */
     double rows_max;           /* convert: merge rows down to so many; 0: all */
 };

@@ -60,6 +60,9 @@ static int print_all_forms(const trk_recommendation *recommendation, enum trk_le
 
 static int print_paste(const trk_recommendation *recommendation, const struct cli_options *options)
 {
+    const char *refusal = trk_recommendation_refusal(recommendation);
+    if (refusal)
+        return cli_fail("nothing to paste: %s; resource-tracker recommend shows them", refusal);
     if (options->paste == CLI_PASTE_ALL)
         return print_all_forms(recommendation, options->level);
     return print_form(recommendation, trk_paste_form((size_t)options->paste - CLI_PASTE_FIRST),

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "human.h"
 #include "message.h"
+#include "text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -70,13 +71,8 @@ static void print_row(const struct trk_run_info *run)
 
 static void print_json_text(const char *key, const char *text)
 {
-    printf(",\"%s\":\"", key);
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            putchar('\\');
-        putchar(*at < ' ' ? ' ' : *at);
-    }
-    putchar('"');
+    printf(",\"%s\":", key);
+    cli_json_print(text);
 }
 
 static void print_json_number(const char *key, double value, int decimals)
@@ -238,15 +234,18 @@ static int prune_runs(const struct cli_options *options, trk_runs *runs)
     if (limit < 0)
         return cli_fail("--max-size: '%s' is not a size; write it as 500M or 2G",
                         options->max_size);
-    if (!options->max_size && !(options->older_than_seconds > 0))
+    if (!options->max_size && options->older_than_seconds < 0)
         return cli_fail("runs prune needs --older-than TIME or --max-size SIZE");
-    double oldest = (double)time(NULL) - options->older_than_seconds, kept_bytes = 0;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double oldest = (double)now.tv_sec + (double)now.tv_nsec * 1e-9 - options->older_than_seconds;
+    double kept_bytes = 0;
     size_t removed = 0;
     struct trk_run_info run = {.size = sizeof run};
     for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++) {
         if (run.running || !is_wanted(options, &run))
             continue;
-        bool old = options->older_than_seconds > 0 && run.start_time < oldest;
+        bool old = options->older_than_seconds >= 0 && run.start_time < oldest;
         if (!old && kept_bytes + (double)run.file_bytes <= limit) {
             kept_bytes += (double)run.file_bytes;
             continue;

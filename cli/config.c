@@ -88,7 +88,7 @@ struct reading {
 static int refuse_table(const char *name, struct cli_toml_error *error)
 {
     snprintf(error->message, sizeof error->message,
-             "unknown table [%.60s]; there are [run], [attach] and [system]", name);
+             "unknown table [%.60s]; tables are called as the commands: [run], [attach]...", name);
     return -EINVAL;
 }
 
@@ -130,7 +130,10 @@ static const char *wrong_kind(const struct cli_option *option, enum cli_toml_kin
     switch (option->type) {
     case CLI_TYPE_FLAG:
         return kind == CLI_TOML_BOOLEAN ? NULL : "true or false, without quotes";
+    case CLI_TYPE_COUNT:
+        return kind == CLI_TOML_NUMBER ? NULL : "a number";
     case CLI_TYPE_SECONDS:
+    case CLI_TYPE_LIMIT:
         return kind == CLI_TOML_NUMBER || kind == CLI_TOML_STRING ? NULL
                                                                   : "a number, or text like \"5m\"";
     case CLI_TYPE_RATIO:
@@ -293,6 +296,11 @@ int cli_config_read(struct cli_invocation *invocation, char *const environment[]
                              "without it",
                              path, strerror(-result));
     result = cli_config_parse(invocation, path, invocation->config_text, len, error);
+    /* Past runs can be listed whatever it says; a job must not be measured otherwise than was asked for. */
+    if (result < 0 && !named && !(CLI_FOR_ALL & (1u << invocation->command))) {
+        invocation->config_fault = *error;
+        return 0;
+    }
     if (result < 0)
         cli_invocation_done(invocation);
     return result;

@@ -117,7 +117,7 @@ static void print_group(enum cli_option_group group, enum cli_command_id command
 
 static void print_commands(FILE *out)
 {
-    fputs("\nCommands (their own help: resource-tracker COMMAND --help):\n", out);
+    fputs("\nCommands (their own help: resource-tracker help COMMAND):\n", out);
     for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
         fprintf(out, "  %-*s%s\n", TEXT_COLUMN - 2, cli_commands[i].name, cli_commands[i].purpose);
 }
@@ -134,12 +134,42 @@ void cli_usage_print(FILE *out)
     fputs("resource-tracker --help says more.\n", out);
 }
 
+static bool has_options_of(enum cli_command_id command, enum cli_option_sources sources)
+{
+    for (int i = 0; i < CLI_OPTION_COUNT; i++)
+        if (cli_option_table[i].commands & (1u << command) &&
+            cli_option_table[i].sources == sources)
+            return true;
+    return false;
+}
+
+/* Which options stand on the command line alone. */
+static void print_typed_ones(enum cli_command_id command, FILE *out)
+{
+    char text[TEXT_SIZE] = "Only to be typed:";
+    size_t len = strlen(text);
+    for (int i = 0; i < CLI_OPTION_COUNT; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        bool is_typed =
+            option->sources != CLI_SOURCES_ANYWHERE && option->group != CLI_GROUP_TESTING;
+        if (is_typed && option->commands & (1u << command) && len < sizeof text)
+            len += (size_t)snprintf(text + len, sizeof text - len, " --%s", option->long_name);
+    }
+    fprintf(out, "%s.\n", text);
+}
+
 static void print_notes(enum cli_command_id command, FILE *out)
 {
-    fputs("\nAn option is also a variable (TRACKER_INTERVAL=0.5) and a key of the file\n"
-          "~/.config/resource-tracker/config.toml (interval = 0.5). Times may end in ms, s,\n"
-          "m, h or d. Options stand before the command or PID, and -- ends them.\n",
-          out);
+    fputs("\n", out);
+    if (has_options_of(command, CLI_SOURCES_ANYWHERE)) {
+        fputs("An option is also a variable (TRACKER_INTERVAL=0.5) and a key of the file\n"
+              "~/.config/resource-tracker/config.toml (interval = 0.5).\n",
+              out);
+        print_typed_ones(command, out);
+    }
+    fputs("Times may end in ms, s, m, h or d; -- ends the options.\n", out);
+    if (command == CLI_COMMAND_RUN || command == CLI_COMMAND_ATTACH || command == CLI_COMMAND_MARK)
+        fputs("Options stand before the command or PID.\n", out);
     if (command == CLI_COMMAND_RUN)
         fputs("Exit status: the job's own; 124 after the time limit, 125 for an error of the\n"
               "tracker, 126 for a command that can't be run, 127 for one that is not found.\n",

@@ -42,6 +42,8 @@ int main(int argc, char *argv[])
         printf("resource-tracker %s\n", trk_version());
         return finish_stdout();
     }
+    if (invocation.config_fault.code)
+        cli_fail("%s; going on without the rest of the file", invocation.config_fault.message);
     if (invocation.options.verbose)
         cli_environment_warn(environ, stderr);
     int status = commands[invocation.command](&invocation.options);

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,15 @@ static bool parse_value(const struct cli_option *option, const char *text, union
         return parse_number(text, time_units, sizeof time_units / sizeof *time_units,
                             &value->number) &&
                in_range(option, value->number);
+    case CLI_TYPE_LIMIT:
+        if (strcmp(text, "none") == 0)
+            return true;
+        return parse_number(text, time_units, sizeof time_units / sizeof *time_units,
+                            &value->number) &&
+               value->number > 0 && in_range(option, value->number);
+    case CLI_TYPE_COUNT:
+        return parse_number(text, time_units, 1, &value->number) &&
+               in_range(option, value->number) && value->number == floor(value->number);
     case CLI_TYPE_RATIO:
         return parse_number(text, share_units, sizeof share_units / sizeof *share_units,
                             &value->number) &&
@@ -135,6 +145,14 @@ static int refuse(const struct cli_option *option, const char *origin, const cha
             "%s: '%s' is not a time from %.10g to %.10g seconds; write it like 0.5, "
             "500ms, 90s, 5m, 2h or 1d",
             origin, text, option->least, option->most);
+    case CLI_TYPE_LIMIT:
+        return cli_error_set(error, -EINVAL,
+                             "%s: '%s' is not a time over 0 and up to %.10g seconds; write it like "
+                             "90s, 5m or 2h, or none for no limit",
+                             origin, text, option->most);
+    case CLI_TYPE_COUNT:
+        return cli_error_set(error, -EINVAL, "%s: '%s' is not a whole number from %.10g to %.10g",
+                             origin, text, option->least, option->most);
     case CLI_TYPE_RATIO:
         return cli_error_set(error, -EINVAL,
                              "%s: '%s' is not a share from %.10g to %.10g; write it like 0.1%% or "

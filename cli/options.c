@@ -16,6 +16,7 @@ enum { ORIGIN_SIZE = 64 };
 /* The words that are left, and what they fill. */
 struct words {
     char **at;
+    char **kept; /* operands that stood before options move here, over words that are done with */
     struct cli_invocation *invocation;
     bool command_named;
     struct trk_error *error;
@@ -34,6 +35,8 @@ void cli_invocation_store(struct cli_invocation *invocation, const struct cli_op
         memcpy(field, &value.flag, sizeof value.flag);
         break;
     case CLI_TYPE_SECONDS:
+    case CLI_TYPE_LIMIT:
+    case CLI_TYPE_COUNT:
     case CLI_TYPE_RATIO:
         memcpy(field, &value.number, sizeof value.number);
         break;
@@ -136,6 +139,23 @@ static bool take_action(struct words *words, char *word)
     return false;
 }
 
+/* `help`, `help COMMAND` */
+static int take_help(struct words *words)
+{
+    struct cli_invocation *invocation = words->invocation;
+    const char *topic = words->at[1];
+    invocation->help = true;
+    if (!topic || strcmp(topic, "help") == 0)
+        return 1;
+    enum cli_command_id command = cli_command_find(topic);
+    if (command == CLI_COMMAND_COUNT && strcmp(topic, cli_commands[CLI_COMMAND_RUN].name) != 0)
+        return cli_error_set(words->error, -EINVAL,
+                             "help: there is no command '%.64s'; resource-tracker help lists them",
+                             topic);
+    invocation->command = command == CLI_COMMAND_COUNT ? CLI_COMMAND_RUN : command;
+    return 1;
+}
+
 /* A first word that names a command is the command. 1: it was taken; 0: it is an operand. */
 static int take_command(struct words *words, char *word)
 {
@@ -147,6 +167,8 @@ static int take_command(struct words *words, char *word)
             "'%s' is not available in this version; to run a program of that name: "
             "resource-tracker -- %s",
             word, word);
+    if (strcmp(word, "help") == 0)
+        return take_help(words);
     enum cli_command_id command = cli_command_find(word);
     if (command == CLI_COMMAND_COUNT)
         return 0;
@@ -156,7 +178,14 @@ static int take_command(struct words *words, char *word)
     return 1;
 }
 
-/* Up to the first operand. Once help or the version is asked for, the rest does not matter. */
+/* What stands behind a run's id or a file can only be meant for us; behind a command or `mark NAME` it is the
+ * command's own. */
+static bool takes_options_anywhere(const struct cli_invocation *invocation)
+{
+    return (CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_CONVERT) & (1u << invocation->command);
+}
+
+/* Up to the first operand, or to the end. Once help or the version is asked for, the rest does not matter. */
 static int parse_words(struct words *words)
 {
     struct cli_invocation *invocation = words->invocation;
@@ -164,8 +193,10 @@ static int parse_words(struct words *words)
         char *word = *words->at;
         if (word[0] != '-' || word[1] == '\0') {
             int taken = take_command(words, word);
-            if (taken <= 0)
+            if (taken < 0 || (taken == 0 && !takes_options_anywhere(invocation)))
                 return taken;
+            if (taken == 0)
+                *words->kept++ = *words->at++;
             continue;
         }
         words->at++;
@@ -268,6 +299,39 @@ static void fill_command_defaults(struct cli_invocation *invocation)
         session->discover_cloud = false;
 }
 
+/* The operands in one row: those that options stood behind, then the rest. */
+static char **gather_operands(struct words *words, char *argv[])
+{
+    if (words->kept == argv + 1)
+        return words->at;
+    while (*words->at)
+        *words->kept++ = *words->at++;
+    *words->kept = NULL;
+    return argv + 1;
+}
+
+static bool is_typed(const struct cli_invocation *invocation, const char *name)
+{
+    const struct cli_option *option = cli_option_find_long(name, strlen(name));
+    return invocation->sources[option - cli_option_table] == CLI_SOURCE_TYPED;
+}
+
+/* Words that mean nothing without another one. In a file they may wait for it. */
+static int check_pairs(const struct cli_invocation *invocation, struct trk_error *error)
+{
+    const struct cli_options *options = &invocation->options;
+    if (is_typed(invocation, "kill-after") && !(options->timeout_seconds > 0))
+        return cli_error_set(error, -EINVAL,
+                             "--kill-after counts from the time limit and there is none; give "
+                             "--timeout SECONDS too");
+    bool prunes = options->action && strcmp(options->action, "prune") == 0;
+    if (!prunes && (is_typed(invocation, "older-than") || is_typed(invocation, "max-size")))
+        return cli_error_set(error, -EINVAL,
+                             "--older-than and --max-size say what 'runs prune' removes; "
+                             "resource-tracker runs lists all");
+    return 0;
+}
+
 int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *const environment[],
                         struct trk_error *error)
 {
@@ -278,17 +342,19 @@ int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *c
     /* Until a source or the command has spoken. */
     invocation->options.session.rows = 0;
     invocation->options.session.schema = 0;
-    struct words words = {.at = argv + 1, .invocation = invocation, .error = error};
+    invocation->options.older_than_seconds = -1;
+    struct words words = {
+        .at = argv + 1, .kept = argv + 1, .invocation = invocation, .error = error};
     int result = parse_words(&words);
     if (result < 0 || invocation->help || invocation->version)
         return result;
     if ((result = check_options_fit(invocation, error)) < 0 ||
-        (result = take_operands(invocation, words.at, error)) < 0 ||
+        (result = take_operands(invocation, gather_operands(&words, argv), error)) < 0 ||
         (result = cli_environment_read(invocation, environment, error)) < 0 ||
         (result = cli_config_read(invocation, environment, error)) < 0)
         return result;
     fill_command_defaults(invocation);
-    return 0;
+    return check_pairs(invocation, error);
 }
 
 void cli_invocation_done(struct cli_invocation *invocation)

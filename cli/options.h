@@ -43,6 +43,8 @@ bool cli_command_is_reserved(const char *name);
 enum cli_option_type {
     CLI_TYPE_FLAG,
     CLI_TYPE_SECONDS,
+    CLI_TYPE_LIMIT, /* a time over 0; "none" is stored as 0 */
+    CLI_TYPE_COUNT,
     CLI_TYPE_RATIO,
     CLI_TYPE_CHOICE,
     CLI_TYPE_PATH,
@@ -148,8 +150,9 @@ struct cli_invocation {
     enum cli_command_id command;
     bool help;
     bool version;
-    const char *config_path; /* NULL: the usual place; "none": no file */
-    char *config_text;       /* owned: strings that came from the file live here */
+    const char *config_path;       /* NULL: the usual place; "none": no file */
+    char *config_text;             /* owned: strings that came from the file live here */
+    struct trk_error config_fault; /* of a file that this command can do without; code 0: none */
     struct cli_options options;
     enum cli_source sources[CLI_OPTION_COUNT];
 };

@@ -94,6 +94,47 @@ static bool folder_of(const char *path, char ret_folder[PATH_MAX])
     return len < PATH_MAX;
 }
 
+/* Where a file is or would be, links resolved; false where that can't be said. */
+static bool place_of(const char *path, char ret_place[PATH_MAX + NAME_MAX + 2])
+{
+    char folder[PATH_MAX], resolved[PATH_MAX];
+    if (realpath(path, ret_place))
+        return true;
+    const char *slash = strrchr(path, '/');
+    if (!folder_of(path, folder) || !realpath(folder, resolved))
+        return false;
+    snprintf(ret_place, PATH_MAX + NAME_MAX + 2, "%s/%.*s",
+             strcmp(resolved, "/") == 0 ? "" : resolved, NAME_MAX, slash ? slash + 1 : path);
+    return true;
+}
+
+/* Devices and pipes may be named twice. */
+static bool is_same_file(const char *one, const char *other)
+{
+    char first[PATH_MAX + NAME_MAX + 2], second[PATH_MAX + NAME_MAX + 2];
+    struct stat status, other_status;
+    if (!one || !other || is_stdout(one) || is_stdout(other))
+        return false;
+    if (stat(one, &status) == 0 && stat(other, &other_status) == 0)
+        return S_ISREG(status.st_mode) && status.st_dev == other_status.st_dev &&
+               status.st_ino == other_status.st_ino;
+    return place_of(one, first) && place_of(other, second) && strcmp(first, second) == 0;
+}
+
+static int check_twice(const struct cli_options *options, const struct target targets[TARGETS])
+{
+    for (int i = 0; i < TARGETS; i++) {
+        if (is_same_file(options->session.output_path, targets[i].path))
+            return cli_fail("--output and %s are the same file, %s; give each its own",
+                            targets[i].option, targets[i].path);
+        for (int k = 0; k < i; k++)
+            if (is_same_file(targets[k].path, targets[i].path))
+                return cli_fail("%s and %s are the same file, %s; give each its own",
+                                targets[k].option, targets[i].option, targets[i].path);
+    }
+    return 0;
+}
+
 static int check_existing(const struct cli_options *options, const struct target *target,
                           const struct stat *status)
 {
@@ -133,6 +174,9 @@ int cli_summary_check(const struct cli_options *options)
     if (wrong)
         return wrong;
     list_targets(options, targets);
+    wrong = check_twice(options, targets);
+    if (wrong)
+        return wrong;
     for (int i = 0; i < TARGETS; i++) {
         int code = check_target(options, &targets[i]);
         if (code)

@@ -162,6 +162,38 @@ static bool locale_is_utf8(void)
     return locale && (strcasestr(locale, "UTF-8") || strcasestr(locale, "UTF8"));
 }
 
+/* Bytes of the UTF-8 character that begins here; 0: it is none. */
+static size_t utf8_len(const unsigned char *at)
+{
+    size_t len = *at < 0x80 ? 1 : *at >= 0xc2 && *at < 0xe0 ? 2 : *at >= 0xe0 && *at < 0xf0 ? 3 : 4;
+    if (len == 4 && (*at < 0xf0 || *at > 0xf4))
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return len;
+}
+
+void cli_json_print(const char *text)
+{
+    if (!text) {
+        fputs("null", stdout);
+        return;
+    }
+    putchar('"');
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t len = utf8_len(at);
+        if (*at == '"' || *at == '\\')
+            putchar('\\');
+        if (len > 1)
+            fwrite(at, 1, len, stdout);
+        else
+            putchar(len == 0 ? '?' : *at < ' ' || *at == 0x7f ? ' ' : *at);
+        at += len ? len : 1;
+    }
+    putchar('"');
+}
+
 struct cli_style cli_style_of(int fd)
 {
     const char *terminal = set_variable("TERM");

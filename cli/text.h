@@ -36,6 +36,9 @@ void cli_text_command(char *const words[], size_t columns, char *ret_text, size_
  * column 80, later lines indented as far. Ends the line. */
 void cli_text_add_wrapped(struct cli_text *text, size_t indent, const char *words);
 
+/* A JSON string on standard output, NULL as null. Control characters become blanks and bytes that are no UTF-8 '?'. */
+void cli_json_print(const char *text);
+
 /* How the terminal behind `fd` is to be written to. */
 struct cli_style {
     bool colour; /* a terminal, no NO_COLOR, not TERM=dumb */

@@ -652,11 +652,18 @@ struct trk_convert_options {
 
 TRK_API void trk_convert_options_init(struct trk_convert_options *options);
 
-/* Rows from CSV, JSON Lines, SQLite or a snapshot into another of them. What the output can't say is counted in
- * ret_lost (may be NULL): columns of the input that the output's schema does not have. */
+/* What did not come over: columns of the input that the output's schema does not have, and columns of the output that
+ * the input says nothing of. The names of the first few, with commas between. */
+struct trk_convert_report {
+    size_t size; /* sizeof(struct trk_convert_report), set by the caller */
+    uint64_t lost, empty;
+    char lost_names[128], empty_names[128];
+};
+
+/* Rows from CSV, JSON Lines, SQLite or a snapshot into another of them. ret_report may be NULL. */
 TRK_API int trk_convert(const char *input_path, const char *output_path,
-                        const struct trk_convert_options *options, uint64_t *ret_lost,
-                        struct trk_error *error);
+                        const struct trk_convert_options *options,
+                        struct trk_convert_report *ret_report, struct trk_error *error);
 
 /* ---- the catalogue ------------------------------------------------------------------- */
 
@@ -669,6 +676,7 @@ struct trk_metric_info {
     const char *source;   /* the kernel file or library it comes from */
     const char *names[3]; /* in schemas v1, v2, v3; NULL where it has no column */
     const char *meaning;  /* one sentence */
+    const char *units[3]; /* in schemas v1, v2, v3; NULL where it has no column */
 };
 
 /* -ERANGE past the end. */

@@ -26,21 +26,33 @@ static const char intro[] =
     "\n"
     "The name is that of schema `full`, the unit being part of it; v1, v2 and v3 are the columns "
     "of\n"
-    "the other schemas, empty where a schema has none. A *gauge* is the value at the end of the\n"
+    "the other schemas, each with its unit where that is another, empty where a schema has none. "
+    "KiB, MiB and GiB "
+    "are\n"
+    "powers of 1024, GB is 10^9 bytes, a clock tick is 10 ms. A *gauge* is the value at the end of "
+    "the\n"
     "interval, a *delta* its growth over the interval, a *rate* its growth by second. What can't "
     "be\n"
     "read is absent - an empty cell, a JSON null, an SQL NULL - and never 0.\n";
 
-static const char *or_empty(const char *name)
+/* The column of a schema, with its unit where it is not that of schema full. */
+static void print_column(FILE *page, const struct trk_metric_info *info, int schema)
 {
-    return name ? name : "";
+    const char *name = info->names[schema], *unit = info->units[schema];
+    if (!name)
+        fputs("  |", page);
+    else if (strcmp(unit, info->unit) == 0)
+        fprintf(page, " %s |", name);
+    else
+        fprintf(page, " %s (%s) |", name, unit);
 }
 
 static void print_metric(FILE *page, const struct trk_metric_info *info)
 {
-    fprintf(page, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", info->name, info->unit, info->kind,
-            or_empty(info->names[0]), or_empty(info->names[1]), or_empty(info->names[2]),
-            info->source, info->meaning);
+    fprintf(page, "| %s | %s | %s |", info->name, info->unit, info->kind);
+    for (int schema = 0; schema < 3; schema++)
+        print_column(page, info, schema);
+    fprintf(page, " %s | %s |\n", info->source, info->meaning);
 }
 
 /* Returns how many metrics the scope has; its heading is printed before the first. */

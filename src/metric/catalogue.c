@@ -28,12 +28,12 @@ const struct trk_metric_def trk__metrics[TRK_METRIC_COUNT] = {
 
 const struct trk_form_info trk__forms[TRK_FORM_COUNT] = {
     [TRK_FORM_INTEGER] = {.divisor = 1, .integer = true},
-    [TRK_FORM_KIB] = {.divisor = 1024, .integer = true},
-    [TRK_FORM_MIB] = {.divisor = MIB, .decimals = 4},
-    [TRK_FORM_MIB4] = {.divisor = MIB, .decimals = 4},
-    [TRK_FORM_GIB2] = {.divisor = GIB, .decimals = 2},
-    [TRK_FORM_GB2] = {.divisor = 1e9, .decimals = 2},
-    [TRK_FORM_TICKS] = {.divisor = 0.01, .integer = true},
+    [TRK_FORM_KIB] = {.divisor = 1024, .integer = true, .unit = "KiB"},
+    [TRK_FORM_MIB] = {.divisor = MIB, .decimals = 4, .unit = "MiB"},
+    [TRK_FORM_MIB4] = {.divisor = MIB, .decimals = 4, .unit = "MiB"},
+    [TRK_FORM_GIB2] = {.divisor = GIB, .decimals = 2, .unit = "GiB"},
+    [TRK_FORM_GB2] = {.divisor = 1e9, .decimals = 2, .unit = "GB"},
+    [TRK_FORM_TICKS] = {.divisor = 0.01, .integer = true, .unit = "clock ticks"},
     [TRK_FORM_SECONDS_US] = {.divisor = 1, .decimals = 6},
     [TRK_FORM_CORES] = {.divisor = 1, .decimals = 4},
     [TRK_FORM_GPUS] = {.divisor = 1, .decimals = 4},
@@ -153,6 +153,14 @@ enum trk_metric trk__metric_find(const char *prefixed_name)
     return TRK_METRIC_COUNT;
 }
 
+static const char *unit_in(const struct trk_metric_def *metric, unsigned schema)
+{
+    const char *unit = trk__forms[metric->column[schema].form].unit;
+    if (!metric->column[schema].name)
+        return NULL;
+    return unit ? unit : units[metric->unit].name;
+}
+
 int trk_metric_at(size_t index, struct trk_metric_info *ret_info)
 {
     if (index >= TRK_METRIC_COUNT)
@@ -167,6 +175,7 @@ int trk_metric_at(size_t index, struct trk_metric_info *ret_info)
         .source = sources[metric->source],
         .names = {metric->column[0].name, metric->column[1].name, metric->column[2].name},
         .meaning = metric->meaning,
+        .units = {unit_in(metric, 0), unit_in(metric, 1), unit_in(metric, 2)},
     };
     return 0;
 }

@@ -85,9 +85,10 @@ enum trk_form {
 };
 
 struct trk_form_info {
-    double divisor; /* the value in the catalogue's unit is divided by it */
-    int decimals;   /* at most; -1: as many as it takes to read back */
-    bool integer;   /* printed without a point */
+    double divisor;   /* the value in the catalogue's unit is divided by it */
+    int decimals;     /* at most; -1: as many as it takes to read back */
+    bool integer;     /* printed without a point */
+    const char *unit; /* for a person; NULL: the metric's own */
 };
 
 struct trk_metric_def {

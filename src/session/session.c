@@ -105,6 +105,10 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     /* A job that the caller starts next is measured from here on, its exec included. */
     start_clock(session);
     trk__session_record_open(session, options);
+    if (options->gpus && !trk__gpu_is_here(&session->context))
+        trk__session_add_note(session,
+                              "no GPU is called %.80s: this machine has none that can be read",
+                              options->gpus);
     *ret_session = session;
     return 0;
 }

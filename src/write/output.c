@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -46,6 +48,14 @@ static int folder_len(const char *path)
     return slash == path ? 1 : (int)(slash - path);
 }
 
+static bool is_folder(const char *path, int len)
+{
+    char name[PATH_MAX];
+    struct stat status;
+    return snprintf(name, sizeof name, "%.*s", len, path) < PATH_MAX && stat(name, &status) == 0 &&
+           S_ISDIR(status.st_mode);
+}
+
 int trk__output_open_error(const char *path, int code, struct trk_error *error)
 {
     const int len = folder_len(path);
@@ -59,6 +69,11 @@ int trk__output_open_error(const char *path, int code, struct trk_error *error)
         return trk__error_set(error, code, "%s is a directory; name a file in it, such as %s%s%s",
                               path, path, path[strlen(path) - 1] == '/' ? "" : "/", "samples.csv");
     case -ENOENT:
+        if (is_folder(folder, shown))
+            return trk__error_set(error, code,
+                                  "can't create %s: %.*s takes no new files; choose another "
+                                  "folder",
+                                  path, shown, folder);
         return trk__error_set(
             error, code,
             "can't create %s: there is no directory %.*s; make it with mkdir -p '%.*s'", path,

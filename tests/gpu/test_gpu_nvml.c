@@ -474,7 +474,8 @@ static void only_the_wanted_count(void)
         CHECK_RAW(&w, SYS_GPU_USAGE, cases[i].usage);
         CHECK_RAW(&w, PROC_GPU_VRAM, cases[i].memory);
         if (!cases[i].count)
-            CHECK_TEXT(trk__gpu_news(w.gpu), "no GPU is called 7");
+            CHECK_TEXT(trk__gpu_news(w.gpu),
+                       "no GPU is called 7; there are 0 to 2, or give a uuid or a PCI address");
         world_done(&w);
     }
 }

@@ -266,6 +266,7 @@ def test_conversion_there_and_back(tmp_path):
     assert refused.returncode == 125 and "--force" in refused.stderr
     lossy = tracker("convert", "--schema", "v3", "a.csv", "f.csv")
     assert lossy.returncode == 0 and "1 column of a.csv has no place" in lossy.stderr
+    assert "1 column of f.csv is empty" in lossy.stderr and "system_memory_used_mib" in lossy.stderr
 
 
 def test_fewer_rows_are_told(tmp_path):

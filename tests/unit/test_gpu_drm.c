@@ -3,6 +3,7 @@
 #include "collect/gpu/drm_fdinfo.h"
 #include "collect/gpu/gpu.h"
 #include "collect/gpu/gpu_reading.h"
+#include "collect/gpu/gpu_select.h"
 #include "fake_root.h"
 
 static const int64_t SECOND = 1000000000;
@@ -472,6 +473,20 @@ static void an_nvidia_card_without_its_library(void)
     world_done(&w);
 }
 
+static void a_device_that_is_not_there_is_named(void)
+{
+    struct trk_gpu_device devices[2] = {{.name = "0000:03:00.0"}, {.name = "0000:04:00.0"}};
+    strcpy(devices[1].info.uuid, "GPU-12345678-abcd");
+    char word[TRK_GPU_WORD_SIZE] = "";
+    CHECK(!trk__gpu_find_unknown(NULL, devices, 2, word));
+    CHECK(!trk__gpu_find_unknown("0, 1", devices, 2, word));
+    CHECK(!trk__gpu_find_unknown("0000:03:00.0,gpu-1234", devices, 2, word));
+    CHECK(trk__gpu_find_unknown("0,7,8", devices, 2, word));
+    CHECK_TEXT(word, "7");
+    CHECK(trk__gpu_find_unknown("GPU-9999", devices, 2, word));
+    CHECK_TEXT(word, "GPU-9999");
+}
+
 int main(void)
 {
     RUN(amdgpu_is_read);
@@ -489,5 +504,6 @@ int main(void)
     RUN(an_xe_machine);
     RUN(two_vendors_in_one_machine);
     RUN(an_nvidia_card_without_its_library);
+    RUN(a_device_that_is_not_there_is_named);
     return check_done("gpu_drm");
 }

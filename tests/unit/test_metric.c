@@ -39,6 +39,12 @@ static void the_public_catalogue_ends_with_an_error(void)
     CHECK_TEXT(info.name, "memory_bytes");
     CHECK_TEXT(info.names[0], "pss");
     CHECK_TEXT(info.names[1], "memory");
+    CHECK_TEXT(info.units[0], "KiB");
+    CHECK_TEXT(info.units[2], "MiB");
+    CHECK(trk_metric_at(TRK_M_PROC_UTIME, &info) == 0);
+    CHECK_TEXT(info.units[0], "clock ticks");
+    CHECK_TEXT(info.units[1], "seconds");
+    CHECK(trk_metric_at(TRK_M_SYS_MEM_USED, &info) == 0 && !info.units[2]);
     CHECK(trk_metric_at(TRK_METRIC_COUNT, &info) == -ERANGE);
 }
 

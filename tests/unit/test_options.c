@@ -89,7 +89,8 @@ static void test_told_defaults_are_true(void)
         const struct cli_option *option = &cli_option_table[i];
         const char *field = (const char *)&invocation + option->offset;
         union cli_value value;
-        bool is_number = option->type == CLI_TYPE_SECONDS || option->type == CLI_TYPE_RATIO;
+        bool is_number = option->type == CLI_TYPE_SECONDS || option->type == CLI_TYPE_RATIO ||
+                         option->type == CLI_TYPE_LIMIT || option->type == CLI_TYPE_COUNT;
         if (!option->default_text ||
             cli_value_parse(option, "", option->default_text, &value, &error) < 0)
             continue;
@@ -138,10 +139,13 @@ static void test_times(void)
         double seconds;
     } cases[] = {{"--timeout 10 x", 10},      {"--timeout 1.5 x", 1.5}, {"--timeout 90s x", 90},
                  {"--timeout 5m x", 300},     {"--timeout 2h x", 7200}, {"--timeout 1d x", 86400},
-                 {"--timeout 1500ms x", 1.5}, {"--timeout 0 x", 0}};
+                 {"--timeout 1500ms x", 1.5}, {"--timeout none x", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_NEAR(parsed(cases[i].line)->timeout_seconds, cases[i].seconds, 1e-9);
-    CHECK_NEAR(parsed("--kill-after 3 x")->kill_after_seconds, 3, 0);
+    CHECK_NEAR(parsed("--timeout 9 --kill-after 3 x")->kill_after_seconds, 3, 0);
+    CHECK(parse("--timeout 0 x") == -EINVAL && strstr(error.message, "none for no limit"));
+    check_refused("--kill-after 3 x", "--kill-after counts from the time limit and there is none; "
+                                      "give --timeout SECONDS too");
 
     static const char *const wrong[] = {"-i -1 x",  "-i 1x x",   "-i inf x",   "-i nan x",
                                         "-i 0x1 x", "-i 0 x",    "-i 3601 x",  "-i . x",

@@ -64,6 +64,11 @@ int trk__gpu_open(const struct trk_context *context, const char *wanted, struct 
     return 0;
 }
 
+bool trk__gpu_is_here(const struct trk_context *context)
+{
+    return trk__gpu_vendors_here(context) != 0;
+}
+
 void trk__gpu_close(struct trk_gpu *gpu)
 {
     if (!gpu)
@@ -365,8 +370,12 @@ static void fill_devices(struct trk_gpu *gpu, const struct trk_gpu_look *look, i
         add_to_sums(&job, !share->busy_unknown, share->busy_millionths, !share->memory_unknown,
                     share->memory_bytes);
     }
-    if (reading->device_count && !shown)
-        snprintf(gpu->news, sizeof gpu->news, "no GPU is called %.80s", gpu->wanted);
+    char unknown[TRK_GPU_WORD_SIZE];
+    if (reading->device_count &&
+        trk__gpu_find_unknown(gpu->wanted, reading->device, reading->device_count, unknown))
+        snprintf(gpu->news, sizeof gpu->news,
+                 "no GPU is called %s; there are 0 to %u, or give a uuid or a PCI address", unknown,
+                 reading->device_count - 1);
     if (reading->incomplete)
         return;
     set_machine(sample, &machine);

@@ -12,6 +12,9 @@ struct trk_gpu;
 /* `wanted`: see gpus in struct trk_options; it is copied. `context` outlives the result. */
 int trk__gpu_open(const struct trk_context *context, const char *wanted, struct trk_gpu **ret_gpu);
 
+/* Whether this machine has a GPU of a vendor that we know. */
+bool trk__gpu_is_here(const struct trk_context *context);
+
 /* Accepts NULL, and waits for no driver. */
 void trk__gpu_close(struct trk_gpu *gpu);
 

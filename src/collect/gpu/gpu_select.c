@@ -1,7 +1,9 @@
 #include "collect/gpu/gpu_select.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 /* "GPU-" and four digits: shorter ones are rather a slip than a name. */
@@ -21,6 +23,23 @@ static bool is_named(const char *word, size_t len, const struct trk_gpu_device *
     if (len >= UUID_PREFIX_MIN && len <= uuid_len && strncasecmp(word, device->info.uuid, len) == 0)
         return true;
     return len == strlen(device->name) && strncasecmp(word, device->name, len) == 0;
+}
+
+bool trk__gpu_find_unknown(const char *wanted, const struct trk_gpu_device *devices, uint32_t count,
+                           char ret_word[TRK_GPU_WORD_SIZE])
+{
+    for (; wanted && *wanted; wanted += strcspn(wanted, ", ")) {
+        wanted += strspn(wanted, ", ");
+        size_t len = strcspn(wanted, ", ");
+        bool known = len == 0;
+        for (uint32_t i = 0; i < count && !known; i++)
+            known = is_index(wanted, len, i) || is_named(wanted, len, &devices[i]);
+        if (known)
+            continue;
+        snprintf(ret_word, TRK_GPU_WORD_SIZE, "%.*s", (int)len, wanted);
+        return true;
+    }
+    return false;
 }
 
 bool trk__gpu_is_wanted(const char *wanted, uint32_t index, const struct trk_gpu_device *device)

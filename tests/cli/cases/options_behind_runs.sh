@@ -1,0 +1,9 @@
+# Behind a file or a run's id options can only be meant for the tracker.
+resource-tracker -q -n nap true
+resource-tracker runs show --json | grep -c '"job_name":"nap"'
+id=$(resource-tracker runs --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
+resource-tracker runs show "$id" --json | grep -c '"job_name":"nap"'
+resource-tracker recommend "$id" --json | grep -c classic
+resource-tracker runs --older-than 3d; echo "$?"
+resource-tracker convert --max-rows 1.5 a b; echo "$?"
+resource-tracker runs prune --older-than 0

@@ -1,0 +1,2 @@
+resource-tracker -o /proc/x.csv true; echo "$?"
+resource-tracker -o nowhere/x.csv true; echo "$?"
