@@ -105,6 +105,8 @@ ResourceTracker <- R6Class(
     n_samples = function() .Call(r_tracker_n_samples, private$pointer),
     process_metrics = function() private$frame("process"),
     system_metrics = function() private$frame("system"),
+    totals = function() stats_from_json(.Call(r_tracker_totals, private$pointer)),
+    processes = function() rows_from_json(.Call(r_tracker_processes, private$pointer)),
     server_info = function() facts_from_json(.Call(r_tracker_server_info, private$pointer)),
     cloud_info = function() facts_from_json(.Call(r_tracker_cloud_info, private$pointer))
   ),

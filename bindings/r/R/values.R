@@ -44,7 +44,9 @@ to_json <- function(value) {
 
 # Numbers are numbers for R, whether or not JSON wrote them without a point.
 stats_from_json <- function(text) {
-  rapply(from_json(text), as.double, classes = "integer", how = "replace")
+  stats <- from_json(text)
+  if (is.null(stats)) return(NULL)
+  rapply(stats, as.double, classes = "integer", how = "replace")
 }
 
 # Facts for a person: a list of strings is a character vector.
@@ -54,4 +56,11 @@ facts_from_json <- function(text) {
   lapply(facts, function(fact) {
     if (!is.list(fact) || !is.null(names(fact))) fact else as.character(unlist(fact))
   })
+}
+
+# An array of objects as a data frame; NULL where there is none.
+rows_from_json <- function(text) {
+  rows <- fromJSON(text)
+  if (is.data.frame(rows) && "start_time" %in% names(rows)) rows$start_time <- as_time(rows$start_time)
+  rows
 }

@@ -29,6 +29,16 @@ SEXP r_tracker_snapshot(SEXP pointer)
     return text_of(pointer, trk_tracker_snapshot);
 }
 
+SEXP r_tracker_totals(SEXP pointer)
+{
+    return text_of(pointer, trk_tracker_totals);
+}
+
+SEXP r_tracker_processes(SEXP pointer)
+{
+    return text_of(pointer, trk_tracker_processes);
+}
+
 static int usual_stats(trk_tracker *tracker, char **ret_json, struct trk_error *error)
 {
     return trk_tracker_stats_json(tracker, NULL, 0, ret_json, error);
@@ -78,6 +88,24 @@ SEXP r_recommend_classic(SEXP stats)
     REAL(answer)[2] = known(need.gpu_devices);
     REAL(answer)[3] = known(need.vram_mib);
     return answer;
+}
+
+SEXP r_server_info(void)
+{
+    struct trk_error error = {0};
+    char *text;
+    if (trk_server_info_json(NULL, &text, &error) < 0)
+        r_fail(&error);
+    return r_text(text);
+}
+
+SEXP r_cloud_info(void)
+{
+    struct trk_error error = {0};
+    char *text;
+    if (trk_cloud_info_json(NULL, &text, &error) < 0)
+        r_fail(&error);
+    return r_text(text);
 }
 
 SEXP r_version(void)
