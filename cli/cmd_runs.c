@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "human.h"
 #include "message.h"
+#include "phase_words.h"
 #include "text.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ static void print_json_number(const char *key, double value, int decimals)
         printf(",\"%s\":%.*f", key, decimals, value);
 }
 
-static void print_json(const struct trk_run_info *run)
+static void print_run_json(const struct trk_run_info *run)
 {
     printf("{\"id\":\"%s\"", run->id);
     print_json_number("start_time", run->start_time, 6);
@@ -101,7 +102,6 @@ static void print_json(const struct trk_run_info *run)
     print_json_text("key", run->key);
     print_json_text("job_name", run->job_name);
     print_json_text("command", run->command);
-    printf("}\n");
 }
 
 static int list_runs(const struct cli_options *options, const trk_runs *runs)
@@ -115,7 +115,8 @@ static int list_runs(const struct cli_options *options, const trk_runs *runs)
         if (!is_wanted(options, &run))
             continue;
         if (options->json) {
-            print_json(&run);
+            print_run_json(&run);
+            printf("}\n");
             continue;
         }
         if (!shown++)
@@ -149,6 +150,34 @@ static long find_run(const trk_runs *runs, const char *word)
     return -1;
 }
 
+static void print_phases_json(const trk_phases *phases)
+{
+    struct trk_phase_info phase = {.size = sizeof phase};
+    printf(",\"phases\":[");
+    for (size_t i = 0; phases && trk_phases_at(phases, i, &phase) == 0; i++) {
+        printf("%s{\"name\":", i ? "," : "");
+        cli_json_print(phase.name);
+        printf(",\"kind\":\"%s\",\"ended\":%s,\"count\":%u", phase.is_point ? "point" : "phase",
+               phase.is_open ? "false" : "true", phase.count);
+        print_json_number("start_time", phase.start_time, 6);
+        print_json_number("seconds", phase.seconds, 6);
+        print_json_number("cpu_seconds", phase.cpu_seconds, 6);
+        print_json_number("peak_memory_bytes", phase.peak_memory_bytes, 0);
+        printf("}");
+    }
+    printf("]}\n");
+}
+
+static void print_phases(const trk_phases *phases, double run_start_time)
+{
+    struct trk_phase_info phase = {.size = sizeof phase};
+    char words[CLI_PHASE_SIZE];
+    for (size_t i = 0; phases && trk_phases_at(phases, i, &phase) == 0; i++) {
+        cli_phase_words(&phase, run_start_time, words);
+        printf("%-9s %s\n", i ? "" : "phases", words);
+    }
+}
+
 static void print_details(const trk_runs *runs, const struct trk_run_info *run)
 {
     char started[TIME_SIZE], outcome[OUTCOME_SIZE], path[PATH_SIZE];
@@ -171,6 +200,24 @@ static void print_details(const trk_runs *runs, const struct trk_run_info *run)
            (unsigned long long)run->samples, path);
 }
 
+static void show_run(const struct cli_options *options, const trk_runs *runs,
+                     const struct trk_run_info *run)
+{
+    char path[PATH_SIZE];
+    trk_phases *phases = NULL;
+    if (trk_runs_resolve(runs, run->id, path, sizeof path, NULL) == 0 &&
+        trk_phases_new(path, &phases, NULL) < 0)
+        phases = NULL;
+    if (options->json) {
+        print_run_json(run);
+        print_phases_json(phases);
+    } else {
+        print_details(runs, run);
+        print_phases(phases, run->start_time);
+    }
+    trk_phases_free(phases);
+}
+
 static int show_runs(const struct cli_options *options, const trk_runs *runs)
 {
     static char *last[] = {NULL, NULL};
@@ -181,10 +228,7 @@ static int show_runs(const struct cli_options *options, const trk_runs *runs)
         if (index < 0)
             return CLI_EXIT_OWN;
         trk_runs_at(runs, (size_t)index, &run);
-        if (options->json)
-            print_json(&run);
-        else
-            print_details(runs, &run);
+        show_run(options, runs, &run);
     } while (*words && *++words);
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "human.h"
 #include "memory_words.h"
+#include "phase_words.h"
 #include "sparkline.h"
 #include "text.h"
 
@@ -351,6 +352,23 @@ static void add_processes(struct page *page)
     add_line(page, "processes", body);
 }
 
+static void add_phases(struct page *page)
+{
+    trk_phases *phases;
+    struct trk_phase_info phase = {.size = sizeof phase};
+    char words[CLI_PHASE_SIZE];
+    if (trk_session_phases(page->session, &phases, NULL) < 0)
+        return;
+    size_t shown = 0;
+    for (; shown < CLI_PHASES_SHOWN && trk_phases_at(phases, shown, &phase) == 0; shown++) {
+        cli_phase_words(&phase, page->summary.start_time, words);
+        add_line(page, shown ? "" : "phases", words);
+    }
+    if (trk_phases_at(phases, shown, &phase) == 0)
+        add_line(page, "", "and more; resource-tracker runs show tells all");
+    trk_phases_free(phases);
+}
+
 static void add_oom_advice(struct page *page)
 {
     const struct trk_summary *summary = &page->summary;
@@ -558,6 +576,7 @@ static void fill_page(struct page *page)
     add_gpu(page);
     if (is_job(page))
         add_processes(page);
+    add_phases(page);
     add_oom_kills(page);
     add_survivors(page);
     add_missed_ticks(page);

@@ -640,6 +640,32 @@ TRK_API int trk_mark(trk_tracker *tracker, enum trk_mark_kind kind, const char *
 TRK_API int trk_mark_start(trk_tracker *tracker, const char *name, struct trk_error *error);
 TRK_API int trk_mark_stop(trk_tracker *tracker, const char *name, struct trk_error *error);
 
+/* What was used between a START and a STOP. Several of one name are one phase; where they overlap, as those of workers
+ * do, time and CPU count once. */
+struct trk_phase_info {
+    size_t size; /* sizeof(struct trk_phase_info), set by the caller */
+    char name[96];
+    bool is_point;            /* a moment: only its name, count and first time are known */
+    bool is_open;             /* some START had no STOP: it is taken to last to the end */
+    uint32_t count;           /* how many STARTs, or points */
+    double start_time;        /* of the first, seconds since the epoch */
+    double seconds;           /* NaN where a figure is not known, as below */
+    double cpu_seconds;       /* by rows; one that is partly in the phase counts in part */
+    double peak_memory_bytes; /* of the rows that ended in it; NaN where none did */
+};
+
+typedef struct trk_phases trk_phases;
+
+/* The phases of a record or of a run's growing file (trk_runs_resolve), or of a session with options.save before
+ * it is saved, in the order in which they began. The caller frees the result. */
+TRK_API int trk_phases_new(const char *path, trk_phases **ret_phases, struct trk_error *error);
+TRK_API int trk_session_phases(const trk_session *session, trk_phases **ret_phases,
+                               struct trk_error *error);
+TRK_API void trk_phases_free(trk_phases *phases);
+
+/* -ERANGE past the end. */
+TRK_API int trk_phases_at(const trk_phases *phases, size_t index, struct trk_phase_info *ret_info);
+
 /* ---- conversion ---------------------------------------------------------------------- */
 
 struct trk_convert_options {

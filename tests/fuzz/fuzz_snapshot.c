@@ -1,6 +1,7 @@
 /* snapshot/: any bytes, packed or not, give an error with a place or a record that is the same after it was written
  * and read again. */
 #include "fuzz.h"
+#include "snapshot/phases.h"
 #include "snapshot/snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -21,6 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         FUZZ_REQUIRE(trk__snapshot_text_whole(again, &second) == 0);
     }
     trk__snapshot_number(snapshot, "metadata.interval");
+    struct trk_phase_list phases;
+    FUZZ_REQUIRE(trk__phases_find(snapshot, &phases) == 0);
+    trk__phases_done(&phases);
     free(trk__snapshot_text(snapshot, "metadata.command"));
     FUZZ_REQUIRE(trk__snapshot_downsample(snapshot, 2) == 0);
     trk__buffer_done(&first);

@@ -39,6 +39,7 @@ def test_a_run_is_kept():
     assert record["metadata"]["command"] == ["sleep", "0.35"]
     assert len(record["process_metrics"]) == run["samples"] == 4
     assert record["totals"]["cpu_seconds"]["source"]
+    assert record["server_info"]["vcpus"] >= 1 and "cloud_info" in record
     assert [path.name for path in folder().iterdir() if not path.name.startswith(".")] == [f"{run['id']}.json.gz"]
 
 
@@ -195,6 +196,48 @@ def test_marks_of_a_run():
     run, = runs()
     events = [(event["name"], event["kind"]) for event in record_of(run)["events"]]
     assert events == [("ready", "point"), ("work", "start"), ("work", "stop")]
+
+
+BUSY = "/usr/bin/python3 -c 'import time; held = bytearray(40 << 20)\nwhile time.process_time() < 0.4: pass'"
+
+
+def test_phases_in_the_summary_and_in_the_record(tmp_path):
+    mark = f"{helpers.binary()} mark"
+    Path("job.sh").write_text(f"{mark} ready\n{mark} busy -- {BUSY}\n"
+                              f"for i in 1 2; do {mark} idle -- sleep 0.3; done\n{mark} blink -- true\n")
+    done = tracker("-i", "0.05", "sh", "job.sh")
+    assert done.returncode == 0
+    shown = tracker("runs", "show").stdout
+    for text in (done.stderr, shown):
+        lines = [line.split() for line in text[text.index("phases "):].splitlines()]
+        assert lines[0][:3] == ["phases", "ready", "at"]
+        assert lines[1][0] == "busy" and "CPU," in lines[1] and lines[1][-1] == "peak"
+        assert lines[2][:3] == ["idle", "x", "2"]
+        assert lines[3][0] == "blink"
+    run, = [json.loads(line) for line in tracker("runs", "show", "--json").stdout.splitlines()]
+    ready, busy, idle, blink = run["phases"]
+    assert ready["kind"] == "point" and ready["seconds"] is None
+    assert 0.35 <= busy["cpu_seconds"] <= 0.6 and busy["seconds"] >= 0.4
+    assert busy["peak_memory_bytes"] > 40 << 20 > idle["peak_memory_bytes"]
+    assert idle["count"] == 2 and 0.6 <= idle["seconds"] < 3 and idle["cpu_seconds"] < 0.2
+    assert blink["seconds"] < 0.3
+
+
+def test_phases_of_a_run_that_goes_on_and_of_a_killed_one():
+    process = subprocess.Popen([helpers.binary(), "-q", "-i", "0.05", "sh", "-c",
+                                f"{helpers.binary()} mark nap -- sleep 30"], start_new_session=True)
+    for _ in range(100):
+        listed = runs()
+        if listed and listed[0]["samples"] >= 4:
+            break
+        time.sleep(0.05)
+    running = json.loads(tracker("runs", "show", listed[0]["id"], "--json").stdout)
+    assert running["running"] and running["phases"][0]["name"] == "nap" and not running["phases"][0]["ended"]
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    killed = json.loads(tracker("runs", "show", "--json").stdout)
+    assert killed["interrupted"] and killed["phases"][0]["name"] == "nap"
+    assert killed["phases"][0]["seconds"] > 0 and not killed["phases"][0]["ended"]
 
 
 def test_a_mark_outside_of_a_run():
