@@ -12,17 +12,18 @@ unexport MAKEFLAGS MAKELEVEL
 
 all: ## build build/resource-tracker
 	@tools/bootstrap build
+	@tools/bootstrap page || echo "The tracker is built without the report's page."
 	@tools/build $(BUILD)
 
 demo: all ## build, then track a small job and show what it used
 	@tools/demo $(BUILD)/resource-tracker
 
 test: ## run every test; the last line says how many passed and failed
-	@tools/bootstrap build test r
+	@tools/bootstrap build page browser test r
 	@tools/test
 
 bench: ## measure against the kernel's floor and the other trackers; writes docs/benchmarks.md and docs/accuracy.md
-	@tools/bootstrap build bench
+	@tools/bootstrap build page browser bench
 	@tools/build build-bench -Dbuildtype=release -Dtests=false -Dbench=true
 	@bench/run --build build-bench
 	@bench/accuracy --build build-bench

@@ -40,6 +40,8 @@ struct cli_options {
     const char *processes_path; /* NULL: none */
     const char *export_to;      /* "FORMAT:FILE"; NULL: none */
     const char *job_name;       /* NULL: the command's own name */
+    const char *report_path;    /* --report; NULL: none */
+    bool open;                  /* report: show the page in a browser */
     const char *key;            /* of runs of the same job; NULL: the command's */
     struct trk_recommend_options recommend;
     enum trk_level level; /* recommend: which one is explained and pasted */
@@ -68,6 +70,7 @@ int cli_cmd_runs(const struct cli_options *options);
 int cli_cmd_mark(const struct cli_options *options);
 int cli_cmd_convert(const struct cli_options *options);
 int cli_cmd_recommend(const struct cli_options *options);
+int cli_cmd_report(const struct cli_options *options);
 int cli_cmd_info(const struct cli_options *options);
 
 /* "resource-tracker: " and the message on standard error; returns CLI_EXIT_OWN, so that callers can
@@ -80,11 +83,12 @@ void cli_summary_print(const trk_session *session, const struct cli_options *opt
                        bool rows_complete);
 
 /* --summary FILE; path "-" is standard output. */
-int cli_summary_save(const trk_session *session, const struct cli_options *options);
+int cli_summary_save(trk_session *session, const struct cli_options *options);
 
-/* Keeps the record unless --no-save. A home that can't be written is no fault of the job; it is told, since the user
- * will look for the run. */
-void cli_record_keep(trk_session *session, const struct cli_options *options);
+/* Keeps the record unless --no-save, and makes the page of --report from it. A home that can't be written is no fault of
+ * the job; it is told, since the user will look for the run. A negative code where --report could not be made. */
+int cli_record_keep(trk_session *session, const struct cli_options *options);
+bool cli_record_wanted(const struct cli_options *options);
 
 /* --live: one line on the terminal, drawn over itself. Does nothing where standard error is no terminal. */
 void cli_live_update(const trk_session *session);

@@ -61,7 +61,7 @@ int cli_cmd_run(const struct cli_options *options)
     struct trk_options session_options = options->session;
     session_options.reap_children = true;
     session_options.signal_fd = signals.fd;
-    session_options.save = !options->no_save;
+    session_options.save = cli_record_wanted(options);
     session_options.command = options->command;
     session_options.job_name = options->job_name;
     session_options.key = options->key;

@@ -12,6 +12,8 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     [CLI_COMMAND_ATTACH] = {"attach", "PID", "track a process that runs already", TRK_ROWS_PROCESS,
                             "-"},
     [CLI_COMMAND_SYSTEM] = {"system", NULL, "track the machine as a whole", TRK_ROWS_SYSTEM, "-"},
+    [CLI_COMMAND_REPORT] = {"report", "[RUN]", "make a page that tells a run, for a browser", 0,
+                            NULL},
     [CLI_COMMAND_RECOMMEND] = {"recommend", "[RUN...]", "say what to ask for next time, and why",
                                TRK_ROWS_BOTH, NULL},
     [CLI_COMMAND_INFO] = {"info", NULL, "tell where this is and what can be measured here",
@@ -24,7 +26,7 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
                              TRK_ROWS_BOTH, NULL},
 };
 
-static const char *const reserved_commands[] = {"report", "catalog"};
+static const char *const reserved_commands[] = {"catalog"};
 
 static const struct cli_choice rows_choices[] = {
     {"process", TRK_ROWS_PROCESS}, {"system", TRK_ROWS_SYSTEM}, {"both", TRK_ROWS_BOTH}, {NULL, 0}};

@@ -182,7 +182,8 @@ static int take_command(struct words *words, char *word)
  * command's own. */
 static bool takes_options_anywhere(const struct cli_invocation *invocation)
 {
-    return (CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_CONVERT) & (1u << invocation->command);
+    return (CLI_FOR_REPORT | CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_CONVERT) &
+           (1u << invocation->command);
 }
 
 /* Up to the first operand, or to the end. Once help or the version is asked for, the rest does not matter. */
@@ -268,6 +269,7 @@ static int take_operands(struct cli_invocation *invocation, char **operands,
         return operands[0]
                    ? refuse_extra(cli_commands[invocation->command].name, operands[0], error)
                    : 0;
+    case CLI_COMMAND_REPORT:
     case CLI_COMMAND_RECOMMEND:
     case CLI_COMMAND_RUNS:
     case CLI_COMMAND_MARK:
@@ -293,6 +295,11 @@ static void fill_command_defaults(struct cli_invocation *invocation)
         session->rows = command->rows;
     if (session->schema == 0 && invocation->command != CLI_COMMAND_CONVERT)
         session->schema = TRK_SCHEMA_V2;
+    /* Where rows usually go is no place for a page. */
+    const struct cli_option *output = cli_option_find_long("output", strlen("output"));
+    if (invocation->command == CLI_COMMAND_REPORT &&
+        invocation->sources[output - cli_option_table] != CLI_SOURCE_TYPED)
+        session->output_path = NULL;
     if (!session->output_path)
         session->output_path = command->output_path;
     if (invocation->options.cloud == CLI_SWITCH_OFF)

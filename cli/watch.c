@@ -69,8 +69,8 @@ static int watch_session(const struct cli_options *options, trk_session *session
     if (wants_summary(options))
         cli_summary_print(session, options, status == 0);
     int saved = cli_summary_save(session, options);
-    cli_record_keep(session, options);
-    return saved < 0 ? CLI_EXIT_OWN : status;
+    int kept = cli_record_keep(session, options);
+    return saved < 0 || kept < 0 ? CLI_EXIT_OWN : status;
 }
 
 int cli_watch(const struct cli_options *options, pid_t pid)
@@ -87,7 +87,7 @@ int cli_watch(const struct cli_options *options, pid_t pid)
 
     struct trk_options session_options = options->session;
     session_options.signal_fd = signals.fd;
-    session_options.save = !options->no_save;
+    session_options.save = cli_record_wanted(options);
     session_options.job_name = options->job_name;
     session_options.key = options->key;
     session_options.list_processes = options->processes_path != NULL;

@@ -494,6 +494,29 @@ TRK_API int trk_runs_resolve(const trk_runs *runs, const char *run, char *ret_pa
 /* Removes the record of the index-th run; the list stays as it was. -EBUSY: it is running. */
 TRK_API int trk_runs_remove(trk_runs *runs, size_t index, struct trk_error *error);
 
+/* ---- the report ---------------------------------------------------------------------- */
+
+/* A page that tells a run: one HTML text that needs no network, no server and nothing installed. */
+struct trk_report_options {
+    size_t size;             /* sizeof(struct trk_report_options) */
+    const char *integration; /* what it is shown in: "standalone" or "metaflow"; NULL: standalone */
+    bool status_failed;      /* the job failed, whatever its record says */
+    const char *
+        historical_stats; /* of earlier runs: a JSON array of what trk_tracker_stats_json gives; NULL: none */
+    size_t history; /* how many kept runs of the same command count, itself included; 10 */
+};
+
+TRK_API void trk_report_options_init(struct trk_report_options *options);
+
+/* From the text of a snapshot, plain JSON or gzip. options NULL: the defaults. The caller frees the text with
+ * trk_free; ret_len may be NULL. -ENOSYS: this library was built without the page. */
+TRK_API int trk_report(const void *data, size_t len, const struct trk_report_options *options,
+                       char **ret_html, size_t *ret_len, struct trk_error *error);
+
+/* The same of a run that was kept: a snapshot file, a run's id or the beginning of one, NULL for the last run. */
+TRK_API int trk_report_run(const char *run, const struct trk_report_options *options,
+                           char **ret_html, size_t *ret_len, struct trk_error *error);
+
 /* ---- tracking from inside a program -------------------------------------------------- */
 
 /* A tracker watches this process (or another) from a process of its own, so that samples survive what they are

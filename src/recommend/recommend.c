@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "recommend/loaded.h"
 #include "recommend/run_facts.h"
 #include "snapshot/store.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RUNS_MAX = 1000, HISTORY_DEFAULT = 10 };
 
@@ -133,16 +135,29 @@ static int take_one(struct facts_list *list, const char *store, const char *run,
     return code < 0 ? code : add_file(list, path, error);
 }
 
-/* A run that is no file, behind those of the same command. */
+/* Where its own record would be, which is none of the earlier ones. */
+static void own_record(const struct trk_snapshot *snapshot, const char *store,
+                       char ret_path[TRK_STORE_PATH_SIZE])
+{
+    TRK_CLEANUP_FREE char *id = trk__snapshot_text(snapshot, "metadata.run_id");
+    int len = snprintf(ret_path, TRK_STORE_PATH_SIZE, "%s/%s.json.gz", store, id ? id : "");
+    if (len < 0 || len >= TRK_STORE_PATH_SIZE)
+        *ret_path = '\0';
+}
+
+/* A run that is in memory, behind those of the same command. */
 static int take_snapshot(struct facts_list *list, const struct trk_snapshot *snapshot,
                          const struct trk_recommend_options *options, struct trk_error *error)
 {
-    char store[TRK_STORE_PATH_SIZE];
+    char store[TRK_STORE_PATH_SIZE], own[TRK_STORE_PATH_SIZE];
     TRK_CLEANUP_FREE char *own_key = trk__snapshot_text(snapshot, "metadata.command_key");
     const char *key = options->key ? options->key : own_key;
     int code = 0;
-    if (key && options->history > 1 && trk__store_path(NULL, store) == 0)
-        code = add_history(list, store, key, "", options->history - 1, error);
+    if (key && options->history > 1 && trk__store_path(NULL, store) == 0) {
+        own_record(snapshot, store, own);
+        bool is_kept = access(own, F_OK) == 0; /* then it is one of those that are found */
+        code = add_history(list, store, key, own, options->history - !is_kept, error);
+    }
     if (code == 0 && (code = add_snapshot(list, snapshot)) < 0)
         trk__error_set(error, code, "no memory for the rows of the run");
     return code;
@@ -232,11 +247,19 @@ int trk_recommend_snapshot(const void *data, size_t len,
         code = trk__snapshot_parse(data, len, "the snapshot", &snapshot, error);
     if (code < 0)
         return code;
+    code = trk__recommend_loaded(snapshot, options, ret_recommendation, error);
+    trk__snapshot_free(snapshot);
+    return code;
+}
+
+int trk__recommend_loaded(const struct trk_snapshot *snapshot,
+                          const struct trk_recommend_options *options,
+                          trk_recommendation **ret_recommendation, struct trk_error *error)
+{
     struct facts_list list = {0};
-    code = take_snapshot(&list, snapshot, options, error);
+    int code = take_snapshot(&list, snapshot, options, error);
     if (code == 0)
         code = advise(&list, options, ret_recommendation, error);
-    trk__snapshot_free(snapshot);
     facts_list_done(&list);
     return code;
 }

@@ -231,8 +231,9 @@ static void test_config_errors(void)
         {"format = \"xml\"", "c.toml:1: format: 'xml' is not one of csv, jsonl or sqlite"},
         {"quiet = true\nquiet = true", "c.toml:2: 'quiet' stands here a second time"},
         {"[run]\n[run]", "c.toml:2: [run] stands here a second time"},
-        {"[report]", "c.toml:1: unknown table [report]; tables are called as the commands: [run], "
-                     "[attach]..."},
+        {"[reports]",
+         "c.toml:1: unknown table [reports]; tables are called as the commands: [run], "
+         "[attach]..."},
         {"[attach]\ntimeout = 1",
          "c.toml:2: 'attach' has no option 'timeout'; see resource-tracker attach --help"},
         /* Also in the table of a command that is not called. */

@@ -1,4 +1,4 @@
-for name in report catalog; do
+for name in catalog; do
     resource-tracker $name
     echo "$?"
 done

@@ -1,0 +1,306 @@
+#include "report/page_data.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "report/chart_series.h"
+#include "report/run_findings.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A command line of a megabyte tells a reader no more than its beginning does; a part that is larger than all of
+ * ours is another's, and would make the page so. */
+enum { COMMAND_MAX_BYTES = 24 << 10, PART_MAX_BYTES = 400 << 10 };
+
+static void put_number(struct trk_json *json, const char *key, double value)
+{
+    trk__json_key(json, key);
+    trk__json_double(json, value);
+}
+
+static void put_text(struct trk_json *json, const char *key, const char *text)
+{
+    trk__json_key(json, key);
+    trk__json_string(json, text);
+}
+
+static void put_raw(struct trk_json *json, const char *key, const char *text)
+{
+    trk__json_key(json, key);
+    trk__json_value_follows(json);
+    trk__buffer_add_text(json->buffer, text ? text : "null");
+}
+
+/* ---- parts of the record ------------------------------------------------------------- */
+
+/* The words up to the ceiling; the last one may be cut. */
+static void put_command(struct trk_json *json, const struct trk_snapshot *snapshot)
+{
+    trk__json_key(json, "command");
+    trk__json_begin_array(json);
+    size_t left = COMMAND_MAX_BYTES;
+    for (size_t i = 0; left; i++) {
+        char path[48];
+        snprintf(path, sizeof path, "metadata.command.%zu", i);
+        TRK_CLEANUP_FREE char *word = trk__snapshot_text(snapshot, path);
+        if (!word)
+            break;
+        size_t len = strlen(word);
+        if (len > left)
+            word[left] = '\0';
+        trk__json_string(json, word);
+        left -= len < left ? len : left;
+    }
+    trk__json_end_array(json);
+    trk__json_key(json, "command_is_cut");
+    trk__json_bool(json, left == 0);
+}
+
+static void put_part(struct trk_json *json, const struct trk_snapshot *snapshot, const char *key)
+{
+    const char *part = trk__snapshot_get(snapshot, key);
+    if (part && strcmp(part, "null") != 0 && strlen(part) <= PART_MAX_BYTES)
+        put_raw(json, key, part);
+}
+
+static void put_metadata(struct trk_json *json, const struct trk_snapshot *snapshot)
+{
+    const char *part = trk__snapshot_get(snapshot, "metadata");
+    TRK_CLEANUP_FREE char *without = part ? trk__json_with(part, "command", "null") : NULL;
+    put_raw(json, "metadata", without);
+    put_command(json, snapshot);
+}
+
+static void put_parts(struct trk_json *json, const struct trk_snapshot *snapshot)
+{
+    static const char *const keys[] = {"server_info", "cloud_info", "totals",
+                                       "oom",         "limits",     "gpus",
+                                       "events",      "processes",  "downsampled"};
+    put_metadata(json, snapshot);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        put_part(json, snapshot, keys[i]);
+}
+
+/* ---- charts -------------------------------------------------------------------------- */
+
+struct stats {
+    double mean, max, sum, last; /* the mean is weighted by time */
+};
+
+static struct stats stats_of(const struct trk_run_view *view, const double *values)
+{
+    struct stats stats = {NAN, NAN, 0, NAN};
+    double seconds = 0, weighted = 0;
+    for (size_t row = 0; row < view->rows; row++) {
+        if (isnan(values[row]))
+            continue;
+        double covered = trk__view_row_seconds(view, row);
+        seconds += covered;
+        weighted += values[row] * covered;
+        stats.sum += values[row];
+        stats.max = fmax(stats.max, values[row]);
+        stats.last = values[row];
+    }
+    if (seconds > 0)
+        stats.mean = weighted / seconds;
+    return stats;
+}
+
+static void put_stats(struct trk_json *json, const struct stats *stats, double total)
+{
+    trk__json_key(json, "stats");
+    trk__json_begin_object(json);
+    put_number(json, "mean", stats->mean);
+    put_number(json, "max", stats->max);
+    put_number(json, "last", stats->last);
+    put_number(json, "total", total);
+    trk__json_end_object(json);
+}
+
+/* A column of one value, such as zeros, is that value. */
+static bool is_constant(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(values[i] == values[0]))
+            return false;
+    return count > 0;
+}
+
+static void put_points(struct trk_json *json, const double *values, size_t rows, double *points)
+{
+    size_t count = trk__chart_points(rows);
+    trk__chart_envelope(values, rows, points);
+    if (is_constant(points, count)) {
+        put_number(json, "value", points[0]);
+        return;
+    }
+    trk__json_key(json, "data");
+    trk__json_value_follows(json);
+    trk__buffer_add_char(json->buffer, '"');
+    double unit = trk__chart_encode(json->buffer, points, count);
+    trk__buffer_add_char(json->buffer, '"');
+    put_number(json, "unit", unit);
+}
+
+struct scratch {
+    double *values, *points;
+};
+
+static void put_column(struct trk_json *json, const struct trk_run_view *view,
+                       enum trk_view_column column, struct scratch *scratch)
+{
+    if (!trk__view_values(view, column, scratch->values))
+        return;
+    double total = NAN;
+    if (trk__view_is_count(column)) {
+        total = stats_of(view, scratch->values).sum;
+        trk__chart_rates(scratch->values, view->times, view->rows, view->times[0]);
+    }
+    struct stats stats = stats_of(view, scratch->values);
+    trk__json_key(json, trk__view_name(column));
+    trk__json_begin_object(json);
+    put_stats(json, &stats, total);
+    put_points(json, scratch->values, view->rows, scratch->points);
+    trk__json_end_object(json);
+}
+
+static void put_times(struct trk_json *json, const struct trk_run_view *view, double *points)
+{
+    put_number(json, "start_time", view->start_time);
+    put_number(json, "interval", view->interval_seconds);
+    put_number(json, "rows", (double)view->rows);
+    put_number(json, "bucket_rows", (double)trk__chart_bucket_rows(view->rows));
+    trk__chart_times(view->times, view->rows, points);
+    trk__json_key(json, "times");
+    trk__json_value_follows(json);
+    trk__buffer_add_char(json->buffer, '"');
+    trk__chart_encode_floats(json->buffer, points, trk__chart_points(view->rows));
+    trk__buffer_add_char(json->buffer, '"');
+}
+
+static int put_charts(struct trk_json *json, const struct trk_run_view *view)
+{
+    TRK_CLEANUP_FREE double *values = malloc((view->rows + 1) * sizeof *values);
+    TRK_CLEANUP_FREE double *points = malloc((trk__chart_points(view->rows) + 2) * sizeof *points);
+    if (!values || !points)
+        return -ENOMEM;
+    struct scratch scratch = {values, points};
+    trk__json_key(json, "charts");
+    trk__json_begin_object(json);
+    put_times(json, view, points);
+    trk__json_key(json, "columns");
+    trk__json_begin_object(json);
+    for (int column = 0; column < TRK_VIEW_COLUMN_COUNT; column++)
+        put_column(json, view, (enum trk_view_column)column, &scratch);
+    trk__json_end_object(json);
+    trk__json_end_object(json);
+    return 0;
+}
+
+/* ---- advice, history, findings ------------------------------------------------------- */
+
+static void put_paste(struct trk_json *json, const trk_recommendation *recommendation)
+{
+    static const char *const levels[TRK_LEVEL_COUNT] = {
+        [TRK_LEVEL_LEAN] = "lean", [TRK_LEVEL_BALANCED] = "balanced", [TRK_LEVEL_SAFE] = "safe"};
+    trk__json_key(json, "paste");
+    trk__json_begin_object(json);
+    for (int level = 0; level < TRK_LEVEL_COUNT; level++) {
+        trk__json_key(json, levels[level]);
+        trk__json_begin_object(json);
+        const char *form;
+        for (size_t i = 0; (form = trk_paste_form(i)); i++) {
+            TRK_CLEANUP_FREE char *text = NULL;
+            if (trk_recommendation_paste(recommendation, form, (enum trk_level)level, &text,
+                                         NULL) == 0)
+                put_text(json, form, text);
+        }
+        trk__json_end_object(json);
+    }
+    trk__json_end_object(json);
+}
+
+static void put_advice(struct trk_json *json, const trk_recommendation *recommendation)
+{
+    TRK_CLEANUP_FREE char *advice = NULL;
+    if (!recommendation || trk_recommendation_json(recommendation, &advice, NULL) < 0)
+        return;
+    put_raw(json, "advice", advice);
+    if (!trk_recommendation_refusal(recommendation))
+        put_paste(json, recommendation);
+}
+
+static void put_earlier_run(struct trk_json *json, const struct trk_run_info *run)
+{
+    trk__json_begin_object(json);
+    put_text(json, "id", run->id);
+    put_number(json, "start_time", run->start_time);
+    put_number(json, "wall_seconds", run->wall_seconds);
+    put_number(json, "cpu_seconds", run->cpu_seconds);
+    put_number(json, "peak_memory_bytes", run->peak_memory_bytes);
+    put_number(json, "exit_code", run->exit_code < 0 ? NAN : run->exit_code);
+    put_number(json, "signal", run->exit_signal ? run->exit_signal : NAN);
+    trk__json_key(json, "interrupted");
+    trk__json_bool(json, run->interrupted);
+    trk__json_end_object(json);
+}
+
+static void put_history(struct trk_json *json, const struct trk_page_input *input)
+{
+    trk__json_key(json, "history");
+    trk__json_begin_array(json);
+    for (size_t i = 0; i < input->history_count; i++)
+        put_earlier_run(json, &input->history[i]);
+    trk__json_end_array(json);
+    if (input->options->historical_stats)
+        put_raw(json, "historical_stats", input->options->historical_stats);
+}
+
+static int put_findings(struct trk_json *json, const struct trk_run_view *view)
+{
+    static const char *const weights[] = {
+        [TRK_FINDING_FAULT] = "fault", [TRK_FINDING_WASTE] = "waste", [TRK_FINDING_HINT] = "hint"};
+    struct trk_finding findings[TRK_FINDINGS_MAX];
+    int count = trk__run_findings(view, findings);
+    if (count < 0)
+        return count;
+    trk__json_key(json, "findings");
+    trk__json_begin_array(json);
+    for (int i = 0; i < count; i++) {
+        trk__json_begin_object(json);
+        put_text(json, "rule", findings[i].rule);
+        put_text(json, "weight", weights[findings[i].weight]);
+        put_text(json, "title", findings[i].title);
+        put_text(json, "evidence", findings[i].evidence);
+        trk__json_end_object(json);
+    }
+    trk__json_end_array(json);
+    return 0;
+}
+
+int trk__page_data(const struct trk_page_input *input, struct trk_buffer *text)
+{
+    struct trk_run_view view;
+    int code = trk__run_view_init(&view, input->snapshot);
+    if (code < 0)
+        return code;
+    struct trk_json json = trk__json(text);
+    trk__json_begin_object(&json);
+    put_number(&json, "made_at", input->now);
+    put_text(&json, "made_by", trk_version());
+    put_text(&json, "integration",
+             input->options->integration ? input->options->integration : "standalone");
+    trk__json_key(&json, "status_failed");
+    trk__json_bool(&json, input->options->status_failed);
+    put_parts(&json, input->snapshot);
+    put_advice(&json, input->recommendation);
+    put_history(&json, input);
+    code = put_findings(&json, &view);
+    if (code == 0)
+        code = put_charts(&json, &view);
+    trk__json_end_object(&json);
+    trk__run_view_done(&view);
+    return code < 0 ? code : text->failure;
+}

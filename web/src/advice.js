@@ -1,0 +1,138 @@
+// What to ask for next time: levels with risk and reasons, ready to paste; what it costs.
+import { h, visible } from "./dom.js";
+import { count, duration, known, money, percent, roundBytes } from "./format.js";
+
+const LEVELS = ["lean", "balanced", "safe"];
+const FORMS = {
+  slurm: "Slurm", kubernetes: "Kubernetes", metaflow: "Metaflow", nextflow: "Nextflow", snakemake: "Snakemake", docker: "Docker",
+  "aws-batch": "AWS Batch",
+};
+
+async function copyText(text, source) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // A page from a file may have no clipboard: then the old way.
+    const range = document.createRange();
+    range.selectNodeContents(source);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    return document.execCommand("copy");
+  }
+}
+
+// One of several, as buttons: arrows move, the chosen one is in the tab order.
+function choice(label, options, chosen, onChoose) {
+  const buttons = options.map(([value, words]) =>
+    h("button", { type: "button", role: "radio", "data-value": value, "aria-checked": String(value === chosen), tabindex: value === chosen ? 0 : -1 }, words),
+  );
+  const choose = (button) => {
+    for (const other of buttons) {
+      other.setAttribute("aria-checked", String(other === button));
+      other.tabIndex = other === button ? 0 : -1;
+    }
+    onChoose(button.dataset.value);
+  };
+  buttons.forEach((button, index) => {
+    button.addEventListener("click", () => choose(button));
+    button.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const next = buttons[(index + step + buttons.length) % buttons.length];
+      next.focus();
+      choose(next);
+    });
+  });
+  return h("div", { class: "choice", role: "radiogroup", "aria-label": label }, buttons);
+}
+
+function levelTable(advice) {
+  const classic = advice.classic ?? {};
+  const columns = [...LEVELS.map((name) => [name, advice.levels[name]]), ["classic", { ...classic, risk: null, slowdown: null }]];
+  const gpus = columns.some(([, level]) => level.gpu > 0);
+  const row = (name, words) => h("tr", null, h("th", { scope: "row" }, name), columns.map(([key, level]) => h("td", { "data-level": key }, words(level))));
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "levels figures" },
+      h("caption", { class: "for-readers" }, "Recommended resources by level"),
+      h("thead", null, h("tr", null, h("td"), columns.map(([key]) => h("th", { scope: "col", "data-level": key }, key)))),
+      h(
+        "tbody",
+        null,
+        row("Memory", (level) => (level.memory > 0 ? roundBytes(level.memory * 1048576) : "–")),
+        row("Risk of too little", (level) => percent(level.risk)),
+        row("Cores", (level) => count(level.cpu)),
+        row("Longer by", (level) => percent(level.slowdown)),
+        gpus && row("GPUs", (level) => count(level.gpu)),
+        gpus && row("VRAM of each", (level) => (level.vram > 0 ? roundBytes(level.vram * 1048576) : "–")),
+      ),
+    ),
+  );
+}
+
+function reasonsOf(level) {
+  return [["Memory", level.reasons?.memory], ["Cores", level.reasons?.cpu], ["GPUs", level.reasons?.gpu]]
+    .filter(([, why]) => why)
+    .map(([name, why]) => h("li", null, h("strong", null, `${name}: `), visible(why)));
+}
+
+function basisWords(advice) {
+  const runs = advice.runs_used;
+  if (!known(runs)) return null;
+  return `from ${count(runs)} ${runs === 1 ? "run" : "runs"} of this command`;
+}
+
+function adviceBody(run) {
+  const { advice } = run;
+  let level = "balanced";
+  let form = run.integration === "metaflow" ? "metaflow" : "slurm";
+  const forms = Object.keys(run.paste?.[level] ?? {});
+  const reasons = h("ul", { class: "reasons" });
+  const text = h("pre", { id: "paste", tabindex: 0 });
+  const copied = h("span", { class: "copied", role: "status" });
+  const copy = h("button", { type: "button", class: "copy no-print" }, "Copy");
+  copy.addEventListener("click", async () => {
+    copied.textContent = (await copyText(text.textContent, text)) ? "Copied" : "Press Ctrl-C";
+    setTimeout(() => (copied.textContent = ""), 2000);
+  });
+  const table = levelTable(advice);
+  const update = () => {
+    reasons.replaceChildren(...reasonsOf(advice.levels[level]));
+    text.textContent = run.paste?.[level]?.[form] ?? "";
+    for (const cell of table.querySelectorAll("[data-level]")) cell.classList.toggle("chosen", cell.dataset.level === level);
+  };
+  update();
+  return [
+    h("div", { class: "no-print" }, choice("Level", LEVELS.map((name) => [name, name]), level, (value) => ((level = value), update()))),
+    table,
+    reasons,
+    forms.length > 0 && [
+      h("div", { class: "paste-head" }, choice("Form", forms.map((name) => [name, FORMS[name] ?? name]), form, (value) => ((form = value), update())), copied, copy),
+      text,
+    ],
+  ];
+}
+
+export function adviceCard(run) {
+  const { advice } = run;
+  if (!advice) return null;
+  const enough = advice.levels && Object.keys(advice.levels).length > 0;
+  if (!enough && !advice.refusal) return null;
+  return h(
+    "section",
+    { class: "card advice", id: "advice", "aria-labelledby": "advice-title" },
+    h("div", { class: "card-head" }, h("h2", { id: "advice-title" }, "What to ask for next time"), enough && h("span", { class: "muted" }, basisWords(advice))),
+    enough ? adviceBody(run) : h("p", { class: "muted" }, visible(advice.refusal)),
+  );
+}
+
+// ---- cost
+
+export function costCard(run) {
+  return null;
+}

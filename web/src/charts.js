@@ -1,0 +1,395 @@
+// Charts over one time axis: one cursor, one zoom, legends that tell the values under the cursor.
+import uPlot from "uplot";
+import { h } from "./dom.js";
+import { byteUnit, bytes, clock, count, dateTime, elapsed, known, number, percent, rate } from "./format.js";
+
+const HEIGHT = 220;
+const TIME_STEPS = [
+  0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800,
+  21600, 43200, 86400, 172800, 604800, 2592000,
+];
+
+// How figures of a chart are told: at the cursor, and on the axis in one unit for all its marks.
+export const UNITS = {
+  cores: { tell: (v) => `${number(v)} cores`, axis: (v) => plain(v) },
+  count: { tell: (v) => count(v), axis: (v) => plain(v), whole: true },
+  bytes: { tell: bytes, binary: true },
+  rate: { tell: rate, binary: true, perSecond: true },
+  share: { tell: percent, axis: (v) => `${+(v * 100).toFixed(1)} %` },
+};
+
+const plain = (value) => String(+value.toFixed(6));
+
+function binarySteps(largest) {
+  const unit = byteUnit(largest).size;
+  const steps = [];
+  for (let decade = 0.01; decade < 2000; decade *= 10) for (const step of [1, 2, 5]) steps.push(step * decade * unit);
+  return steps;
+}
+
+function axisWords(unit) {
+  return (plot, marks) => {
+    if (!unit.binary) return marks.map(unit.axis);
+    const scale = byteUnit(marks.length ? Math.max(...marks) : 0);
+    return marks.map((v) => (v === 0 ? "0" : `${plain(v / scale.size)} ${scale.name}${unit.perSecond ? "/s" : ""}`));
+  };
+}
+
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// What a chart may not squeeze to a line at the bottom: lines far above the data stay out of its range.
+const LINE_REACH = 2.5;
+
+export class ChartGroup {
+  constructor(run) {
+    this.run = run;
+    this.charts = [];
+    this.relative = true;
+    this.xs = run.times;
+    this.full = { min: 0, max: Math.max(run.times[run.times.length - 1] ?? 0, run.wall ?? 0) };
+    this.range = { ...this.full };
+    this.sync = uPlot.sync("time");
+    this.onZoom = () => {};
+  }
+
+  tellTime(seconds) {
+    return this.relative ? `+${elapsed(seconds, this.run.interval < 1 ? this.run.interval : 1)}` : dateTime(this.run.start + seconds);
+  }
+
+  add(chart) {
+    this.charts.push(chart);
+  }
+
+  zoom(min, max) {
+    const least = Math.max(this.run.interval * 2, 0.002);
+    if (max - min < least) max = min + least;
+    const width = Math.min(max - min, this.full.max - this.full.min);
+    min = Math.min(Math.max(min, this.full.min), this.full.max - width);
+    this.range = { min, max: min + width };
+    for (const chart of this.charts) chart.show(this.range);
+    this.onZoom(this.isZoomed());
+  }
+
+  reset() {
+    this.zoom(this.full.min, this.full.max);
+  }
+
+  isZoomed() {
+    return this.range.max - this.range.min < (this.full.max - this.full.min) * 0.999;
+  }
+
+  setRelative(relative) {
+    this.relative = relative;
+    this.redraw();
+  }
+
+  redraw() {
+    for (const chart of this.charts) chart.draw();
+  }
+
+  resize() {
+    for (const chart of this.charts) chart.resize();
+  }
+}
+
+export class Chart {
+  // spec: title, note, unit, series: [{name, column | values, colour, fill, dash, hidden, step}], lines: [{at, text, colour}], band
+  constructor(group, spec) {
+    this.group = group;
+    this.spec = { height: HEIGHT, lines: [], ...spec };
+    this.unit = UNITS[spec.unit];
+    this.shown = spec.series.map((series) => !series.hidden);
+    this.values = spec.series.map((series) => series.values ?? group.run.column(series.column));
+    this.element = this.makeFigure();
+    group.add(this);
+  }
+
+  stats(index) {
+    const series = this.spec.series[index];
+    return series.column ? this.group.run.stats(series.column) : null;
+  }
+
+  // ---- what stands around the plot
+
+  makeFigure() {
+    this.place = h("div", { class: "plot" });
+    this.legend = h("div", { class: "legend", role: "group", "aria-label": `Series of ${this.spec.title}` });
+    this.tellers = this.spec.series.map((series, index) => this.makeLegendItem(series, index));
+    this.when = h("span", { class: "legend-time" });
+    this.legend.append(this.when);
+    const figure = h(
+      "figure",
+      { class: "card chart", id: this.spec.id },
+      h("div", { class: "chart-head" }, h("h3", null, this.spec.title), this.spec.note && h("span", { class: "muted" }, this.spec.note)),
+      this.legend,
+      this.place,
+      this.makeTable(),
+    );
+    this.place.tabIndex = 0;
+    this.place.setAttribute("role", "img");
+    this.place.setAttribute("aria-label", this.describe());
+    this.place.addEventListener("keydown", (event) => this.onKey(event));
+    return figure;
+  }
+
+  makeLegendItem(series, index) {
+    const value = h("span", { class: "legend-value" });
+    const item = h(
+      "button",
+      { type: "button", class: "legend-item", "aria-pressed": String(this.shown[index]), title: "Show or hide" },
+      h("span", { class: `swatch ${series.dash ? "dashed" : ""}`, style: `--colour: var(--${series.colour})`, "aria-hidden": "true" }),
+      h("span", { class: "legend-name" }, series.name),
+      value,
+    );
+    item.addEventListener("click", () => {
+      this.shown[index] = !this.shown[index];
+      item.setAttribute("aria-pressed", String(this.shown[index]));
+      this.plot.setSeries(index + 1, { show: this.shown[index] });
+    });
+    this.legend.append(item);
+    return value;
+  }
+
+  describe() {
+    const parts = this.spec.series.map((series, index) => {
+      const stats = this.stats(index);
+      return stats ? `${series.name}: ${this.unit.tell(stats.mean)} on average, ${this.unit.tell(stats.max)} at most` : series.name;
+    });
+    return `${this.spec.title}. ${parts.join("; ")}. Arrow keys move the cursor, plus and minus zoom, Escape shows all.`;
+  }
+
+  // The same in words, for those who do not see it: figures and a few moments.
+  makeTable() {
+    const MOMENTS = 12;
+    const points = this.group.xs.length;
+    const step = Math.max(1, Math.floor(points / MOMENTS));
+    const rows = [];
+    for (let i = step - 1; i < points; i += step)
+      rows.push(h("tr", null, h("th", { scope: "row" }, `+${elapsed(this.group.xs[i], 1)}`), this.values.map((values) => h("td", null, this.unit.tell(values[i])))));
+    return h(
+      "table",
+      { class: "for-readers" },
+      h("caption", null, this.spec.title),
+      h("thead", null, h("tr", null, h("th", { scope: "col" }, "Time"), this.spec.series.map((series) => h("th", { scope: "col" }, series.name)))),
+      h("tbody", null, this.figureRow("average", "mean"), this.figureRow("peak", "max"), rows),
+    );
+  }
+
+  figureRow(name, key) {
+    return h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, name),
+      this.spec.series.map((_, index) => h("td", null, this.stats(index) ? this.unit.tell(this.stats(index)[key]) : "–")),
+    );
+  }
+
+  // ---- the plot
+
+  // After the figure is in the page, so that its width is known.
+  draw() {
+    this.plot?.destroy();
+    this.plot = new uPlot(this.options(), [this.group.xs, ...this.values], this.place);
+    this.tell(null);
+  }
+
+  resize() {
+    const width = this.width();
+    if (this.plot && width !== this.plot.width) this.plot.setSize({ width, height: this.spec.height });
+  }
+
+  width() {
+    return Math.max(240, Math.floor(this.place.clientWidth));
+  }
+
+  show(range) {
+    this.plot?.setScale("x", range);
+  }
+
+  options() {
+    const ink = style("--ink-2");
+    const font = `11px ${style("--font")}`;
+    return {
+      width: this.width(),
+      height: this.spec.height,
+      padding: [10, 12, 0, 0],
+      legend: { show: false },
+      focus: { alpha: 1 },
+      cursor: {
+        sync: { key: this.group.sync.key },
+        drag: { x: true, y: false, setScale: false },
+        points: { size: 7, width: 2 },
+        bind: { dblclick: () => () => this.group.reset() },
+      },
+      scales: {
+        x: { time: false, range: () => [this.group.range.min, this.group.range.max] },
+        y: { range: (plot, min, max) => this.rangeOf(max) },
+      },
+      axes: [this.timeAxis(ink, font), this.valueAxis(ink, font)],
+      series: [{}, ...this.spec.series.map((series, index) => this.seriesOptions(series, index))],
+      bands: this.spec.bands,
+      hooks: {
+        setSelect: [(plot) => this.onSelect(plot)],
+        setCursor: [(plot) => this.tell(plot.cursor.idx)],
+        drawClear: [(plot) => this.drawBehind(plot)],
+        draw: [(plot) => this.drawLines(plot)],
+      },
+    };
+  }
+
+  seriesOptions(series, index) {
+    const colour = style(`--${series.colour}`);
+    const dense = this.group.xs.length > 3000;
+    return {
+      label: series.name,
+      show: this.shown[index],
+      stroke: colour,
+      width: series.thin || dense ? 1 : 1.75,
+      dash: series.dash ? [5, 4] : undefined,
+      fill: series.fill ? colour + (series.fill === true ? "22" : series.fill) : undefined,
+      paths: series.step ? uPlot.paths.stepped({ align: -1 }) : undefined,
+      points: { show: this.group.xs.length < 40, size: 4, fill: colour },
+      spanGaps: false,
+    };
+  }
+
+  timeAxis(ink, font) {
+    const group = this.group;
+    return {
+      stroke: ink,
+      font,
+      grid: { stroke: style("--line"), width: 1 },
+      ticks: { show: false },
+      size: 26,
+      gap: 6,
+      space: 72,
+      incrs: TIME_STEPS,
+      splits: (plot, axis, min, max, step) => timeMarks(min, max, step, group.relative ? 0 : group.run.start),
+      values: (plot, marks, axis, space, step) =>
+        marks.map((v) => (group.relative ? elapsed(v, step) : clock(group.run.start + v, step))),
+    };
+  }
+
+  valueAxis(ink, font) {
+    const unit = this.unit;
+    return {
+      stroke: ink,
+      font,
+      grid: { stroke: style("--line"), width: 1 },
+      ticks: { show: false },
+      gap: 8,
+      size: (plot, values) => (values?.length ? 18 + 6.4 * Math.max(...values.map((v) => v.length)) : 48),
+      space: 36,
+      incrs: unit.binary ? (plot, axis, min, max) => binarySteps(max) : unit.whole ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 10000] : undefined,
+      values: axisWords(unit),
+    };
+  }
+
+  rangeOf(max) {
+    let top = known(max) && max > 0 ? max : 0;
+    for (const line of this.spec.lines) if (line.at <= top * LINE_REACH || top === 0) top = Math.max(top, line.at);
+    if (this.spec.band && this.spec.band.high <= top * LINE_REACH) top = Math.max(top, this.spec.band.high);
+    if (this.unit === UNITS.share) top = Math.min(1, Math.max(top, 0.02));
+    return [0, top > 0 ? top * 1.08 : 1];
+  }
+
+  // Phases of the job behind everything, then how sure the peak is.
+  drawBehind(plot) {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    this.group.run.phases?.forEach((phase, index) => {
+      const from = plot.valToPos(phase.from, "x", true);
+      const to = plot.valToPos(phase.to, "x", true);
+      ctx.fillStyle = style(index % 2 ? "--phase-b" : "--phase-a");
+      ctx.fillRect(from, bbox.top, to - from, bbox.height);
+    });
+    const band = this.spec.band;
+    if (band) {
+      const high = plot.valToPos(Math.min(band.high, plot.scales.y.max), "y", true);
+      ctx.fillStyle = style(`--${band.colour}`) + "26";
+      ctx.fillRect(bbox.left, high, bbox.width, plot.valToPos(band.low, "y", true) - high);
+    }
+    ctx.restore();
+  }
+
+  drawLines(plot) {
+    const { ctx, bbox } = plot;
+    const ratio = devicePixelRatio;
+    ctx.save();
+    ctx.font = `${11 * ratio}px ${style("--font")}`;
+    ctx.textAlign = "right";
+    for (const line of this.spec.lines) {
+      const colour = style(`--${line.colour}`);
+      const above = line.at > plot.scales.y.max;
+      const y = above ? bbox.top : plot.valToPos(line.at, "y", true);
+      ctx.strokeStyle = ctx.fillStyle = colour;
+      ctx.lineWidth = ratio;
+      ctx.setLineDash([4 * ratio, 4 * ratio]);
+      if (!above) {
+        ctx.beginPath();
+        ctx.moveTo(bbox.left, y);
+        ctx.lineTo(bbox.left + bbox.width, y);
+        ctx.stroke();
+      }
+      const below = above || y - bbox.top < 14 * ratio;
+      ctx.fillText(above ? `↑ ${line.text}` : line.text, bbox.left + bbox.width - 4 * ratio, y + (below ? 13 : -4) * ratio);
+    }
+    ctx.restore();
+  }
+
+  // ---- what the reader does
+
+  onSelect(plot) {
+    if (plot.select.width < 4) return;
+    const min = plot.posToVal(plot.select.left, "x");
+    const max = plot.posToVal(plot.select.left + plot.select.width, "x");
+    plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+    this.group.zoom(min, max);
+  }
+
+  onKey(event) {
+    const { min, max } = this.group.range;
+    const width = max - min;
+    const at = this.plot.cursor.left >= 0 ? this.plot.posToVal(this.plot.cursor.left, "x") : (min + max) / 2;
+    const keys = {
+      ArrowLeft: () => this.moveCursor(-1),
+      ArrowRight: () => this.moveCursor(1),
+      "+": () => this.group.zoom(at - width / 4, at + width / 4),
+      "=": () => this.group.zoom(at - width / 4, at + width / 4),
+      "-": () => this.group.zoom(at - width, at + width),
+      Escape: () => this.group.reset(),
+    };
+    if (!keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+  }
+
+  moveCursor(step) {
+    const xs = this.group.xs;
+    const from = this.plot.cursor.idx ?? Math.floor(xs.length / 2);
+    const index = Math.min(xs.length - 1, Math.max(0, from + step));
+    this.plot.setCursor({ left: this.plot.valToPos(xs[index], "x"), top: 10 });
+  }
+
+  tell(index) {
+    const here = known(index) && index !== null;
+    this.when.textContent = here ? this.group.tellTime(this.group.xs[index]) : "";
+    this.tellers.forEach((teller, i) => {
+      const stats = this.stats(i);
+      if (here) teller.textContent = this.unit.tell(this.values[i][index]);
+      else teller.textContent = stats ? `avg ${this.unit.tell(stats.mean)} · peak ${this.unit.tell(stats.max)}` : "";
+    });
+  }
+}
+
+// Marks on round times: of the clock where `offset` is the start, else of the run.
+function timeMarks(min, max, step, offset) {
+  const zone = offset ? -new Date(offset * 1000).getTimezoneOffset() * 60 : 0;
+  const base = offset + zone;
+  const marks = [];
+  for (let i = Math.ceil((min + base) / step - 1e-9); i * step - base <= max + 1e-9; i++) marks.push(+(i * step - base).toFixed(6));
+  return marks;
+}

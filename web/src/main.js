@@ -1,0 +1,77 @@
+// The report of a run, drawn from the record that stands in the page.
+import { adviceCard, costCard } from "./advice.js";
+import { makeCharts } from "./chart_list.js";
+import { ChartGroup } from "./charts.js";
+import { h, visible } from "./dom.js";
+import { cloudCard, gpuCard, historyCard, measuredCard, phasesCard, readPhases, serverCard, statisticsCard } from "./figures.js";
+import { dateTime } from "./format.js";
+import { findings, header, tiles, titleOf } from "./overview.js";
+import { processesCard } from "./processes.js";
+import { readRecord } from "./record.js";
+import { startTheme, toggleTheme } from "./theme.js";
+
+function chartSection(run, group, charts) {
+  if (!charts.length) return null;
+  const reset = h("button", { type: "button", hidden: true, onclick: () => group.reset() }, "Show all");
+  const time = h("button", { type: "button", "aria-pressed": "false" }, "Clock time");
+  time.addEventListener("click", () => {
+    group.setRelative(!group.relative);
+    time.setAttribute("aria-pressed", String(!group.relative));
+  });
+  group.onZoom = (zoomed) => (reset.hidden = !zoomed);
+  return h(
+    "section",
+    { id: "charts", "aria-labelledby": "charts-title" },
+    h(
+      "div",
+      { class: "section-head" },
+      h("h2", { id: "charts-title" }, "Over time"),
+      h("span", { class: "muted no-print" }, "drag to zoom, double-click to show all"),
+      h("div", { class: "buttons no-print" }, reset, time),
+    ),
+    h("div", { class: "charts" }, charts.map((chart) => chart.element)),
+  );
+}
+
+function footer(run) {
+  return h("footer", { class: "muted" }, `Made ${dateTime(run.made_at)} by resource-tracker ${visible(run.made_by)}. Nothing on this page is loaded from elsewhere.`);
+}
+
+function drawPage(run) {
+  readPhases(run);
+  document.title = `${visible(titleOf(run))} – resource-tracker`;
+  const group = new ChartGroup(run);
+  const charts = run.times.length > 1 ? makeCharts(run, group) : [];
+  const redraw = () => group.redraw();
+  const buttons = [
+    h("button", { type: "button", id: "theme", title: "Light or dark", onclick: () => toggleTheme(redraw) }, "Light / dark"),
+    h("button", { type: "button", onclick: () => print() }, "Print"),
+  ];
+  startTheme(redraw);
+  const side = [serverCard(run), cloudCard(run), costCard(run)].filter(Boolean);
+  const advice = adviceCard(run);
+  document.getElementById("page").replaceChildren(
+    ...[
+      header(run, buttons),
+      h(
+        "main",
+        null,
+        tiles(run),
+        findings(run),
+        (advice || side.length > 0) && h("div", { class: `pair ${advice ? "" : "even"}` }, advice, side.length > 0 && h("div", { class: "stack" }, side)),
+        chartSection(run, group, charts),
+        gpuCard(run),
+        phasesCard(run),
+        processesCard(run),
+        statisticsCard(run),
+        historyCard(run),
+        measuredCard(run),
+      ),
+      footer(run),
+    ],
+  );
+  group.redraw();
+  new ResizeObserver(() => group.resize()).observe(document.getElementById("page"));
+}
+
+drawPage(readRecord());

@@ -1,0 +1,122 @@
+// The processes of the job: a table that sorts, and when each of them lived.
+import { foreign, h, svg, visible } from "./dom.js";
+import { bytes, count, duration, elapsed, known } from "./format.js";
+import { signalName } from "./outcome.js";
+
+const SHOWN = 50;
+const LANES = 40;
+
+const nameOf = (process) => (process.count > 1 ? `${process.command} (${count(process.count)} processes)` : process.command);
+
+function exitOf(process) {
+  const code = process.exit_code;
+  if (!known(code)) return "–";
+  return code < 0 ? signalName(-code) : String(code);
+}
+
+const COLUMNS = [
+  { key: "pid", name: "PID", value: (p) => p.pid ?? 0, words: (p) => (p.pid ? String(p.pid) : "–") },
+  { key: "command", name: "Command", value: (p) => p.command ?? "", words: (p) => foreign(nameOf(p)), text: true },
+  { key: "start", name: "Started", value: (p) => p.start_time ?? 0, words: (p, run) => (known(p.start_time) ? `+${elapsed(Math.max(0, p.start_time - run.start), 0.1)}` : "–") },
+  { key: "life", name: "Lived", value: (p) => p.end_time - p.start_time || 0, words: (p) => (known(p.end_time) && known(p.start_time) ? duration(p.end_time - p.start_time) : "–") },
+  { key: "cpu", name: "CPU time", value: (p) => p.cpu_seconds ?? -1, words: (p) => duration(p.cpu_seconds) },
+  { key: "rss", name: "Peak RSS", value: (p) => p.peak_rss_bytes ?? -1, words: (p) => bytes(p.peak_rss_bytes) },
+  { key: "read", name: "Read", value: (p) => p.read_bytes ?? -1, words: (p) => bytes(p.read_bytes) },
+  { key: "write", name: "Written", value: (p) => p.write_bytes ?? -1, words: (p) => bytes(p.write_bytes) },
+  { key: "exit", name: "Exit", value: (p) => p.exit_code ?? 0, words: exitOf },
+];
+
+function processTable(run, processes) {
+  let sorted = { key: "cpu", falling: true };
+  let shown = SHOWN;
+  const body = h("tbody");
+  const heads = COLUMNS.map((column) => {
+    const button = h("button", { type: "button" }, column.name);
+    button.addEventListener("click", () => {
+      sorted = { key: column.key, falling: sorted.key === column.key ? !sorted.falling : !column.text };
+      fill();
+    });
+    return h("th", { scope: "col", class: column.text ? "text" : "" }, button);
+  });
+  const more = h("button", { type: "button", class: "more no-print" });
+  more.addEventListener("click", () => {
+    shown = shown === SHOWN ? Infinity : SHOWN;
+    fill();
+  });
+  function fill() {
+    const column = COLUMNS.find(({ key }) => key === sorted.key);
+    const way = sorted.falling ? -1 : 1;
+    const order = [...processes].sort((a, b) => {
+      const [x, y] = [column.value(a), column.value(b)];
+      return (typeof x === "string" ? x.localeCompare(y) : x - y) * way;
+    });
+    body.replaceChildren(
+      ...order.slice(0, shown).map((process) => h("tr", null, COLUMNS.map((one) => h("td", { class: one.text ? "text" : "" }, one.words(process, run))))),
+    );
+    heads.forEach((head, i) => {
+      const mine = COLUMNS[i].key === sorted.key;
+      if (mine) head.setAttribute("aria-sort", sorted.falling ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+    more.hidden = processes.length <= SHOWN;
+    more.textContent = shown === SHOWN ? `Show all ${count(processes.length)}` : `Show ${SHOWN}`;
+  }
+  fill();
+  return [
+    h("div", { class: "scroll" }, h("table", { class: "figures sortable", id: "process-table" }, h("caption", { class: "for-readers" }, "Processes of the job"), h("thead", null, h("tr", null, heads)), body)),
+    more,
+  ];
+}
+
+// Lanes of the largest, in the order of their births; as wide as the run is long.
+function timeline(run, processes) {
+  const lived = processes.filter((p) => known(p.start_time) && known(p.end_time) && p.pid).slice(0, LANES);
+  if (lived.length < 1 || !(run.wall > 0)) return null;
+  lived.sort((a, b) => a.start_time - b.start_time);
+  const LANE = 20;
+  const WIDTH = 1000;
+  const height = lived.length * LANE + 18;
+  const most = Math.max(...lived.map((p) => p.cpu_seconds ?? 0), 1e-9);
+  const x = (time) => Math.min(1, Math.max(0, (time - run.start) / run.wall)) * WIDTH;
+  const bars = lived.map((p, lane) => {
+    const from = x(p.start_time);
+    const width = Math.max(2, x(p.end_time) - from);
+    const right = from > WIDTH * 0.7;
+    const label = visible(p.command);
+    return svg(
+      "g",
+      null,
+      svg("title", null, `${visible(p.command)} (${p.pid}): ${duration(p.end_time - p.start_time)}, ${duration(p.cpu_seconds)} CPU, ${bytes(p.peak_rss_bytes)}`),
+      svg("rect", { class: p.exit_code ? "bar failed" : "bar", x: from, y: lane * LANE + 3, width, height: LANE - 6, rx: 3, opacity: 0.35 + 0.65 * Math.sqrt((p.cpu_seconds ?? 0) / most) }),
+      svg("text", { x: right ? from - 6 : from + 7, y: lane * LANE + 14, "text-anchor": right ? "end" : "start" }, label),
+    );
+  });
+  const marks = [0, 0.25, 0.5, 0.75, 1].map((share) =>
+    svg("text", { class: "mark", x: share * WIDTH, y: height - 3, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle" }, elapsed(share * run.wall, run.wall > 10 ? 1 : 0.1)),
+  );
+  const grid = [0, 0.25, 0.5, 0.75, 1].map((share) => svg("line", { x1: share * WIDTH, x2: share * WIDTH, y1: 0, y2: height - 16 }));
+  return h(
+    "div",
+    { class: "timeline", id: "timeline" },
+    h("h3", null, "When they lived"),
+    h(
+      "div",
+      { class: "scroll" },
+      svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height, role: "img", "aria-label": `Timeline of ${lived.length} processes; the table has the same in words` }, grid, bars, marks),
+    ),
+    lived.length < processes.length && h("p", { class: "muted note" }, `The ${lived.length} with most CPU time of ${count(processes.length)}.`),
+  );
+}
+
+export function processesCard(run) {
+  const processes = run.processes ?? [];
+  if (!processes.length) return null;
+  const all = run.totals?.processes?.value;
+  return h(
+    "section",
+    { class: "card", id: "processes", "aria-labelledby": "processes-title" },
+    h("div", { class: "card-head" }, h("h2", { id: "processes-title" }, "Processes"), known(all) && h("span", { class: "muted" }, `${count(all)} in all`)),
+    timeline(run, processes),
+    processTable(run, processes),
+  );
+}
