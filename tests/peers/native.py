@@ -45,11 +45,12 @@ class Library:
         self.c.trk_tracker_n_samples.restype = ctypes.c_uint64
         return self.c.trk_tracker_n_samples(tracker)
 
-    def new(self, interval):
+    def new(self, interval, children=True):
         """As trk_tracker_options_init fills them, with another interval."""
         options, tracker, error = ctypes.create_string_buffer(128), ctypes.c_void_p(), Error()
         self.c.trk_tracker_options_init(options)
         ctypes.c_double.from_buffer(options, 16).value = interval
+        ctypes.c_bool.from_buffer(options, 12).value = children
         self.check(self.c.trk_tracker_new(options, ctypes.byref(tracker), ctypes.byref(error)), error)
         return tracker
 
