@@ -137,20 +137,23 @@ static int make_folder(struct trk_tracker *tracker)
 }
 
 /* In a session of its own: Ctrl-C is for the program, which stops its tracker itself. Signals that the program
- * blocks or ignores are not the tracker's business. */
+ * blocks or ignores are not the tracker's business; those that end it wait until it listens, so that one that is stopped
+ * at once tells its totals all the same. */
 static int spawn(const char *program, char *const words[], pid_t *ret_pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none, all;
+    sigset_t ending, all;
     int code = posix_spawn_file_actions_init(&actions);
     if (code != 0)
         return -code;
     code = posix_spawnattr_init(&attributes);
-    sigemptyset(&none);
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
     sigfillset(&all);
     if (code == 0) {
-        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setsigmask(&attributes, &ending);
         posix_spawnattr_setsigdefault(&attributes, &all);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
                                                   POSIX_SPAWN_SETSID);

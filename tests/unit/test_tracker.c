@@ -195,6 +195,20 @@ static void survives_a_fork_of_the_program(void)
     CHECK(files_left() == 0);
 }
 
+static void stopped_at_once_it_tells_its_totals(void)
+{
+    for (int i = 0; i < 20; i++) {
+        trk_tracker *tracker = start(1, 0);
+        struct trk_error error = {0};
+        char *json = NULL;
+        CHECK(tracker && trk_tracker_stop(tracker, &error) == 0);
+        CHECK(trk_tracker_totals(tracker, &json, &error) == 0);
+        CHECK(json && strstr(json, "\"cpu_seconds\""));
+        trk_free(json);
+        trk_tracker_free(tracker);
+    }
+}
+
 static void many_at_once(void)
 {
     enum { COUNT = 100 };
@@ -236,6 +250,7 @@ int main(void)
     RUN(stops_after_its_target_died);
     RUN(a_target_that_is_not_there_is_told);
     RUN(survives_a_fork_of_the_program);
+    RUN(stopped_at_once_it_tells_its_totals);
     RUN(many_at_once);
     RUN(a_missing_program_is_told);
     CHECK(rmdir(folder) == 0);

@@ -1,0 +1,123 @@
+/* The module: its types, its functions, and how failures of the library become exceptions. */
+#include "native.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+PyObject *native_raise(int code, const struct trk_error *error)
+{
+    switch (-code) {
+    case ENOMEM:
+        return PyErr_NoMemory();
+    case EINVAL:
+        PyErr_SetString(PyExc_ValueError, error->message);
+        return NULL;
+    case EALREADY:
+    case ECANCELED:
+    case ETIMEDOUT:
+    case ENODATA:
+    case ECHILD:
+    case EBADMSG:
+        PyErr_SetString(PyExc_RuntimeError, error->message);
+        return NULL;
+    }
+    /* OSError picks its subclass by the number: FileNotFoundError, ProcessLookupError... */
+    PyObject *arguments = Py_BuildValue("(is)", -code, error->message);
+    if (arguments)
+        PyErr_SetObject(PyExc_OSError, arguments);
+    Py_XDECREF(arguments);
+    return NULL;
+}
+
+PyObject *native_text(int code, char *text, const struct trk_error *error)
+{
+    if (code < 0)
+        return native_raise(code, error);
+    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    trk_free(text);
+    return result;
+}
+
+PyObject *native_number(double value)
+{
+    if (isnan(value))
+        Py_RETURN_NONE;
+    return PyFloat_FromDouble(value);
+}
+
+/* ---- functions ----------------------------------------------------------------------- */
+
+static PyObject *recommend_classic(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    struct trk_classic_stats run;
+    struct trk_classic_need need;
+    if (!PyArg_ParseTuple(arguments, "ddddd", &run.cpu_mean_cores, &run.memory_max_kib,
+                          &run.gpu_mean_devices, &run.gpu_max_devices, &run.vram_max_mib))
+        return NULL;
+    trk_recommend_classic(&run, 1, &need);
+    return Py_BuildValue("(NNNN)", native_number(need.cpu_cores), native_number(need.memory_mib),
+                         native_number(need.gpu_devices), native_number(need.vram_mib));
+}
+
+static PyObject *mark(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    int kind;
+    const char *name;
+    struct trk_error error = {0};
+    if (!PyArg_ParseTuple(arguments, "is", &kind, &name))
+        return NULL;
+    int code = trk_mark(NULL, (enum trk_mark_kind)kind, name, &error);
+    if (code < 0)
+        return native_raise(code, &error);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"recommend_classic", recommend_classic, METH_VARARGS,
+     "recommend_classic(cpu_mean, memory_max_kib, gpu_mean, gpu_max, vram_max_mib)\n"
+     "Cores, memory in MiB, GPUs and VRAM in MiB by the classic rule."},
+    {"mark", mark, METH_VARARGS,
+     "mark(kind, name)\nAn event in the run that this process belongs to."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- the module ---------------------------------------------------------------------- */
+
+static int add(PyObject *module, const char *name, PyObject *value)
+{
+    if (!value)
+        return -1;
+    int code = PyObject_SetAttrString(module, name, value);
+    Py_DECREF(value);
+    return code;
+}
+
+static int fill_module(PyObject *module)
+{
+    if (PyModule_AddFunctions(module, functions) < 0 ||
+        PyModule_AddFunctions(module, native_host_functions) < 0 ||
+        PyModule_AddFunctions(module, native_reader_functions) < 0 ||
+        PyModule_AddStringConstant(module, "version", trk_version()) < 0 ||
+        add(module, "Tracker", native_tracker_type()) < 0 ||
+        add(module, "Session", native_session_type()) < 0 ||
+        add(module, "Table", native_table_type()) < 0)
+        return -1;
+    return 0;
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)fill_module}, {0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "resource_tracker._native",
+    .m_doc = "The tracker's library.",
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+    return PyModuleDef_Init(&definition);
+}

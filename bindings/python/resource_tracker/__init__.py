@@ -1,0 +1,33 @@
+"""What a process, its descendants and the machine use, measured by a native tracker.
+
+    >>> from resource_tracker import ResourceTracker
+    >>> with ResourceTracker(interval=0.1) as tracker:
+    ...     squares = sum(n * n for n in range(4_000_000))
+    >>> tracker.totals["cpu_seconds"]["value"] > 0
+    True
+"""
+
+import sys
+
+if not sys.platform.startswith("linux"):
+    raise ImportError("resource_tracker measures through the Linux kernel's /proc; this platform is "
+                      f"{sys.platform}: run it on Linux, in a virtual machine or in a container")
+
+from logging import NullHandler, getLogger
+
+from ._native import version as __version__
+from .cloud_info import get_cloud_info
+from .server_info import get_server_info
+from .tracker import PidTracker, ProcessTracker, ResourceTracker, SystemTracker, track
+
+getLogger(__name__).addHandler(NullHandler())
+
+__all__ = [
+    "ProcessTracker",
+    "SystemTracker",
+    "ResourceTracker",
+    "get_cloud_info",
+    "get_server_info",
+    "PidTracker",
+    "track",
+]

@@ -1,0 +1,79 @@
+"""The packages as they are installed in build-python/venv; tools/python_env makes it."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BASE = os.path.join(ROOT, "build-python")
+
+
+def skip_or_fail(reason):
+    if os.environ.get("TRK_MUST_WORK"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def python_of(environment):
+    path = os.path.join(BASE, environment, "bin", "python")
+    if not os.path.exists(path):
+        skip_or_fail(f"tools/python_env has not made {environment}")
+    return path
+
+
+def run_python(code, *arguments, python=sys.executable, timeout=60, check=True, **options):
+    """Runs code in an interpreter of its own and returns what subprocess.run does."""
+    done = subprocess.run([python, "-c", textwrap.dedent(code), *map(str, arguments)], capture_output=True, text=True,
+                          timeout=timeout, check=False, **options)
+    if check and done.returncode:
+        raise AssertionError(f"exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+@pytest.fixture
+def in_original():
+    """Runs code under a package that this one stands in for: what it prints last is JSON."""
+
+    def run(code, *arguments, package="resource-tracker-0.4.2", **options):
+        done = run_python(code, *arguments, python=python_of("original-" + package), **options)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def own_world(monkeypatch, tmp_path):
+    """No run of a test is kept in the user's home, no cloud is asked, and what is left behind shows."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRACKER_CLOUD", "off")
+    monkeypatch.delenv("TRACKER_BIN", raising=False)
+
+
+@pytest.fixture
+def temporary(monkeypatch, tmp_path):
+    """A folder for temporary files of its own; the test sees what is left there."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+def trackers_of(pid):
+    """Tracker processes that belong to a process: its children, and those that outlived it."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if len(words) > 4 and words[1] in (b"__track", b"__gpu_track") and str(pid).encode() in words:
+            found.append(int(entry))
+    return found
