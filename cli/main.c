@@ -31,6 +31,8 @@ int main(int argc, char *argv[])
     if (strcmp(argv[1], "__track") ==
         0) /* started by the library as the process of a trk_tracker */
         return trk_tracker_serve(argc, argv);
+    if (strcmp(argv[1], "__gpu-track") == 0) /* ... or of a trk_gpu_tracker */
+        return trk_gpu_tracker_serve(argc, argv);
     struct cli_invocation invocation;
     struct trk_error error;
     if (cli_invocation_init(&invocation, argv, environ, &error) < 0)

@@ -714,6 +714,180 @@ TRK_API int trk_convert(const char *input_path, const char *output_path,
                         const struct trk_convert_options *options,
                         struct trk_convert_report *ret_report, struct trk_error *error);
 
+/* ---- gpu-tracker --------------------------------------------------------------------- */
+
+/* What gpu-tracker tells of a job: the largest memory of the main process, of its descendants and of both together,
+ * the machine's beside it, how busy cores and GPUs were, and how long it took. */
+
+struct trk_gpu_rss {
+    double total_bytes;   /* the largest sum of the two at one instant */
+    double private_bytes; /* pages that no other process maps */
+    double shared_bytes;  /* pages that others map too, each file or mapping once */
+};
+
+struct trk_gpu_percentages {
+    double max_sum, max_hardware; /* sum over the units (cores, GPUs); hardware: by their number */
+    double mean_sum, mean_hardware; /* weighted by time */
+};
+
+struct trk_gpu_usage {
+    size_t size; /* sizeof(struct trk_gpu_usage), set by the caller */
+    double ram_capacity_bytes, ram_system_bytes;
+    struct trk_gpu_rss ram_main, ram_descendants, ram_combined;
+    double gpu_ram_capacity_bytes, gpu_ram_system_bytes;
+    double gpu_ram_main_bytes, gpu_ram_descendants_bytes, gpu_ram_combined_bytes;
+    uint32_t system_core_count, n_expected_cores;
+    struct trk_gpu_percentages cpu_system, cpu_main, cpu_descendants, cpu_combined;
+    uint32_t main_n_threads, descendants_n_threads, combined_n_threads;
+    uint32_t system_gpu_count, n_expected_gpus;
+    struct trk_gpu_percentages gpu;
+    double compute_seconds;
+};
+
+enum trk_gpu_unit_kind {
+    TRK_GPU_UNIT_RAM = 1, /* "bytes", "kilobytes", ... "terabytes", each a thousand of the last */
+    TRK_GPU_UNIT_TIME     /* "seconds", "minutes", "hours", "days" */
+};
+
+/* The index-th unit of a kind with how many bytes or seconds it has (ret_size may be NULL); NULL past the end. */
+TRK_API const char *trk_gpu_unit(enum trk_gpu_unit_kind kind, size_t index, double *ret_size);
+
+/* Whose form figures are printed in. */
+enum trk_gpu_compat {
+    TRK_GPU_COMPAT_1 = 1, /* the first releases': memory and time, "descendents" */
+    TRK_GPU_COMPAT_5 = 5  /* release 5: CPU and GPU utilisation besides, "descendants" */
+};
+
+struct trk_gpu_form {
+    size_t size;                                     /* sizeof(struct trk_gpu_form) */
+    const char *ram_unit, *gpu_ram_unit, *time_unit; /* gigabytes, gigabytes, hours */
+    enum trk_gpu_compat compat;                      /* 1 */
+};
+
+TRK_API void trk_gpu_form_init(struct trk_gpu_form *form);
+
+/* 0, or -EINVAL with the unit that is none and those that are. */
+TRK_API int trk_gpu_form_check(const struct trk_gpu_form *form, struct trk_error *error);
+
+/* The figures as JSON (indented by one blank) or as text for a person (three decimals), without a newline at the end.
+ * form NULL: the usual one. The caller frees the text with trk_free. */
+TRK_API int trk_gpu_usage_json(const struct trk_gpu_usage *usage, const struct trk_gpu_form *form,
+                               char **ret_text, struct trk_error *error);
+TRK_API int trk_gpu_usage_text(const struct trk_gpu_usage *usage, const struct trk_gpu_form *form,
+                               char **ret_text, struct trk_error *error);
+
+struct trk_gpu_tracker_options {
+    size_t size;               /* sizeof(struct trk_gpu_tracker_options): lets the struct grow */
+    pid_t pid;                 /* the main process, for trk_gpu_tracker_start; 0: this one */
+    double interval_seconds;   /* 0.001 to 3600; 1 */
+    struct trk_gpu_form form;  /* also the units of the tracking file */
+    uint32_t n_expected_cores; /* what hardware percentages of the job go by; 0: all cores */
+    const char *gpu_uuids;     /* GPUs whose utilisation counts, with commas between; NULL: all */
+    const char *gpu_brand;     /* "nvidia" or "amd"; NULL: whatever there is */
+    const char *tracking_file; /* a row each interval: .csv or .sqlite; NULL: none */
+    bool overwrite;            /* a tracking file that exists may be replaced */
+    const char *program;       /* for trk_gpu_tracker_start; as in struct trk_tracker_options */
+};
+
+TRK_API void trk_gpu_tracker_options_init(struct trk_gpu_tracker_options *options);
+
+typedef struct trk_gpu_tracker trk_gpu_tracker;
+
+/* Checks the options; measures nothing yet. The caller frees the result with trk_gpu_tracker_free, which stops a
+ * running one and accepts NULL. A tracker belongs to one thread at a time. */
+TRK_API int trk_gpu_tracker_new(const struct trk_gpu_tracker_options *options,
+                                trk_gpu_tracker **ret_tracker, struct trk_error *error);
+TRK_API void trk_gpu_tracker_free(trk_gpu_tracker *tracker);
+
+enum trk_gpu_tracker_state {
+    TRK_GPU_TRACKER_NEW = 0,
+    TRK_GPU_TRACKER_STARTED,
+    TRK_GPU_TRACKER_STOPPED
+};
+
+TRK_API enum trk_gpu_tracker_state trk_gpu_tracker_state(const trk_gpu_tracker *tracker);
+
+/* Watches options.pid from a process of its own (as trk_tracker does), which is no part of what it measures, until
+ * trk_gpu_tracker_stop. -EALREADY: it runs; -ECANCELED: it was stopped before; -EEXIST: the tracking file is there;
+ * -ENODEV: there is no GPU of that uuid; -ESRCH: no such process. */
+TRK_API int trk_gpu_tracker_start(trk_gpu_tracker *tracker, struct trk_error *error);
+
+/* Waits for the last figures. -EALREADY: it does not run. A main process that has ended before is no failure. */
+TRK_API int trk_gpu_tracker_stop(trk_gpu_tracker *tracker, struct trk_error *error);
+
+/* Instead of start and stop, for who waits for the job by themselves: a session that measures for this tracker, to be
+ * started and followed as any other. `base` gives what is the caller's (signal_fd, reap_children); interval, rows and
+ * GPUs are the tracker's. The session is the tracker's: it is freed with it. */
+TRK_API int trk_gpu_tracker_session(trk_gpu_tracker *tracker, const struct trk_options *base,
+                                    trk_session **ret_session, struct trk_error *error);
+
+/* The figures up to now, also while it runs. -ENODATA: it was not started. */
+TRK_API int trk_gpu_tracker_usage(trk_gpu_tracker *tracker, struct trk_gpu_usage *ret_usage,
+                                  struct trk_error *error);
+
+/* The same printed in the form of the options; see trk_gpu_usage_json. */
+TRK_API int trk_gpu_tracker_json(trk_gpu_tracker *tracker, char **ret_text,
+                                 struct trk_error *error);
+TRK_API int trk_gpu_tracker_text(trk_gpu_tracker *tracker, char **ret_text,
+                                 struct trk_error *error);
+
+/* The tracker's own process: what the program does when trk_gpu_tracker_start has started it. */
+TRK_API int trk_gpu_tracker_serve(int argc, char *const argv[]);
+
+/* ---- gpu-tracker's code blocks ------------------------------------------------------- */
+
+/* When code blocks began and ended is logged in files of their own (.csv or .sqlite: process_id, code_block_name,
+ * position, timestamp), and held against a tracking file afterwards. */
+typedef struct trk_sub_track trk_sub_track;
+
+enum trk_sub_track_position { TRK_SUB_TRACK_START = 0, TRK_SUB_TRACK_STOP = 1 };
+
+/* Names the file; it is made at the first log. The caller frees the result with trk_sub_track_free, which accepts
+ * NULL. -EINVAL: neither .csv nor .sqlite. */
+TRK_API int trk_sub_track_new(const char *path, bool overwrite, trk_sub_track **ret_log,
+                              struct trk_error *error);
+TRK_API void trk_sub_track_free(trk_sub_track *log);
+
+/* Appends a line. time: seconds since the epoch; 0: now. pid 0: this process. The first call makes the file: -EEXIST
+ * where it is there and may not be replaced; -ENOENT: it was removed since. */
+TRK_API int trk_sub_track_log(trk_sub_track *log, pid_t pid, const char *name,
+                              enum trk_sub_track_position position, double time,
+                              struct trk_error *error);
+
+/* One file of several of the same kind, in their order. -EEXIST: `path` is there. */
+TRK_API int trk_sub_track_combine(const char *path, const char *const files[], size_t count,
+                                  struct trk_error *error);
+
+/* What comes out; JSON is indented by one blank. Every text is freed with trk_free. */
+enum trk_sub_track_style { TRK_SUB_TRACK_JSON = 1, TRK_SUB_TRACK_TEXT };
+
+/* Statistics over all rows of the tracking file, and over those of each code block. */
+TRK_API int trk_sub_track_analyze(const char *tracking_file, const char *sub_tracking_file,
+                                  enum trk_sub_track_style style, char **ret_text,
+                                  struct trk_error *error);
+
+/* Several analyses beside each other, by one statistic: "min", "max", "mean", "std". `results` are the JSON texts of
+ * trk_sub_track_analyze. *ret_warnings (may be NULL) gets a line for each code block that was matched although its
+ * line number differs, or NULL. */
+TRK_API int trk_sub_track_compare(const char *const names[], const char *const results[],
+                                  size_t count, const char *statistic,
+                                  enum trk_sub_track_style style, char **ret_text,
+                                  char **ret_warnings, struct trk_error *error);
+
+/* The parts of an analysis, as compact JSON: the units and capacities of a tracking file ({"ram_unit": ...}); the
+ * names of code blocks (["a", ...]); the calls of one ([[start, stop], ...]); the rows of a tracking file within
+ * such calls ({"main_ram": [...], ...}; count 0: all rows); statistics of all rows ({"main_ram": {"min": ...}}). */
+TRK_API int trk_sub_track_static(const char *tracking_file, char **ret_json,
+                                 struct trk_error *error);
+TRK_API int trk_sub_track_names(const char *sub_tracking_file, char **ret_json,
+                                struct trk_error *error);
+TRK_API int trk_sub_track_calls(const char *sub_tracking_file, const char *name, char **ret_json,
+                                struct trk_error *error);
+TRK_API int trk_sub_track_rows(const char *tracking_file, const double (*calls)[2], size_t count,
+                               char **ret_json, struct trk_error *error);
+TRK_API int trk_sub_track_overall(const char *tracking_file, char **ret_json,
+                                  struct trk_error *error);
+
 /* ---- the catalogue ------------------------------------------------------------------- */
 
 struct trk_metric_info {

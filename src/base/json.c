@@ -196,3 +196,47 @@ void trk__json_null(struct trk_json *json)
     trk__json_value_follows(json);
     trk__buffer_add_text(json->buffer, "null");
 }
+
+/* ---- layout -------------------------------------------------------------------------- */
+
+static void begin_line(struct trk_buffer *buffer, unsigned blanks)
+{
+    trk__buffer_add_char(buffer, '\n');
+    for (unsigned i = 0; i < blanks; i++)
+        trk__buffer_add_char(buffer, ' ');
+}
+
+/* Behind the closing quote. */
+static const char *copy_quoted(struct trk_buffer *buffer, const char *at)
+{
+    const char *first = at++;
+    while (*at && *at != '"')
+        at += *at == '\\' && at[1] ? 2 : 1;
+    at += *at == '"';
+    trk__buffer_add(buffer, first, (size_t)(at - first));
+    return at;
+}
+
+void trk__json_indent(struct trk_buffer *buffer, const char *text, unsigned indent)
+{
+    unsigned depth = 0;
+    for (const char *at = text; *at;) {
+        if (*at == '"') {
+            at = copy_quoted(buffer, at);
+            continue;
+        }
+        bool opens = *at == '{' || *at == '[', closes = *at == '}' || *at == ']';
+        if (closes && depth)
+            begin_line(buffer, --depth * indent);
+        trk__buffer_add_char(buffer, *at);
+        if (opens && (at[1] == '}' || at[1] == ']'))
+            trk__buffer_add_char(buffer, *++at);
+        else if (opens)
+            begin_line(buffer, ++depth * indent);
+        else if (*at == ',')
+            begin_line(buffer, depth * indent);
+        else if (*at == ':')
+            trk__buffer_add_char(buffer, ' ');
+        at++;
+    }
+}

@@ -40,4 +40,8 @@ void trk__json_null(struct trk_json *json);
 /* For a value whose text the caller appends to the buffer by itself right after. */
 void trk__json_value_follows(struct trk_json *json);
 
+/* The same text with a line for each item, `indent` blanks a level, as Python's json.dumps lays it out. `text` is
+ * valid JSON without white space between its parts. */
+void trk__json_indent(struct trk_buffer *buffer, const char *text, unsigned indent);
+
 #endif

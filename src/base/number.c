@@ -1,5 +1,6 @@
 #include "base/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,4 +53,77 @@ void trk__number_add_fixed(struct trk_buffer *buffer, double value, int decimals
     char text[FIXED_SIZE];
     snprintf(text, sizeof text, "%.*f", decimals, value);
     add_with_point(buffer, text);
+}
+
+/* The digits without a point, and the power of ten of the first. */
+static int split_digits(const char *text, char ret_digits[SHORTEST_SIZE], int *ret_count)
+{
+    const char *at = text;
+    for (*ret_count = 0; *at && *at != 'e'; at++)
+        if (*at >= '0' && *at <= '9')
+            ret_digits[(*ret_count)++] = *at;
+    while (*ret_count > 1 && ret_digits[*ret_count - 1] == '0')
+        (*ret_count)--;
+    return *at ? atoi(at + 1) : 0;
+}
+
+static void add_zeros(struct trk_buffer *buffer, int count)
+{
+    for (int i = 0; i < count; i++)
+        trk__buffer_add_char(buffer, '0');
+}
+
+static void add_plain(struct trk_buffer *buffer, const char *digits, int count, int power)
+{
+    int whole = power + 1 < 0 ? 0 : power + 1; /* digits before the point */
+    int shown = whole < count ? whole : count;
+    if (!whole)
+        trk__buffer_add_char(buffer, '0');
+    trk__buffer_add(buffer, digits, (size_t)shown);
+    add_zeros(buffer, whole - shown);
+    trk__buffer_add_char(buffer, '.');
+    add_zeros(buffer, power < -1 ? -1 - power : 0);
+    trk__buffer_add(buffer, digits + shown, (size_t)(count - shown));
+    if (shown == count)
+        trk__buffer_add_char(buffer, '0');
+}
+
+static void add_with_exponent(struct trk_buffer *buffer, const char *digits, int count, int power)
+{
+    trk__buffer_add_char(buffer, digits[0]);
+    if (count > 1)
+        trk__buffer_add_char(buffer, '.');
+    trk__buffer_add(buffer, digits + 1, (size_t)(count - 1));
+    trk__buffer_printf(buffer, "e%c%02d", power < 0 ? '-' : '+', abs(power));
+}
+
+void trk__number_add_python(struct trk_buffer *buffer, double value)
+{
+    enum { POWER_PLAIN_MIN = -4, POWER_PLAIN_MAX = 15 };
+    char text[SHORTEST_SIZE], digits[SHORTEST_SIZE];
+    int count;
+    if (signbit(value) && !isnan(value))
+        trk__buffer_add_char(buffer, '-');
+    if (!isfinite(value)) {
+        trk__buffer_add_text(buffer, isnan(value) ? "nan" : "inf");
+        return;
+    }
+    value = fabs(value);
+    for (int precise = DIGITS_ALWAYS_EXACT; precise <= DIGITS_ALWAYS_ENOUGH; precise++) {
+        snprintf(text, sizeof text, "%.*e", precise - 1, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    int power = split_digits(text, digits, &count);
+    if (power >= POWER_PLAIN_MIN && power <= POWER_PLAIN_MAX)
+        add_plain(buffer, digits, count, power);
+    else
+        add_with_exponent(buffer, digits, count, power);
+}
+
+double trk__number_rounded(double value, int decimals)
+{
+    char text[FIXED_SIZE];
+    snprintf(text, sizeof text, "%.*f", decimals, value);
+    return isfinite(value) ? strtod(text, NULL) : value; /* one locale wrote it and reads it */
 }

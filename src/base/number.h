@@ -12,4 +12,11 @@ void trk__number_add_shortest(struct trk_buffer *buffer, double value);
 /* Appends with exactly `decimals` decimals, never an exponent. The value must be finite. */
 void trk__number_add_fixed(struct trk_buffer *buffer, double value, int decimals);
 
+/* Appends as Python prints a float: the shortest text that reads back, always with a point or an exponent ("0.05",
+ * "2.0", "1e-05"), "nan" and "inf" by name. */
+void trk__number_add_python(struct trk_buffer *buffer, double value);
+
+/* The double nearest to what `decimals` decimals leave of the value; NaN and infinities stay. */
+double trk__number_rounded(double value, int decimals);
+
 #endif

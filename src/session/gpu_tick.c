@@ -1,10 +1,33 @@
 /* The GPUs' part of a tick. They are asked beside the loop while it looks at the rest. */
 #include "session/session.h"
 
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
 /* The first answer may have to wait for the driver to be loaded; columns are fixed with the first row. */
 static const int64_t FIRST_WAIT_MAX_NS = 500000000;
 static const int64_t WAIT_MAX_NS = 100000000;
 static const int64_t AGE_SLACK_NS = INT64_C(3000000000);
+
+/* Who names a GPU waits for the driver before the job starts: a wrong name is told then. */
+static const int64_t NAMED_WAIT_MAX_NS = INT64_C(3000000000);
+
+int trk__session_open_gpus(struct trk_session *session)
+{
+    return session->gpu ? 0 : trk__gpu_open(&session->context, session->gpus, &session->gpu);
+}
+
+/* A driver that does not answer is told later, as ever: the names can't be judged. */
+int trk__session_choose_gpus(struct trk_session *session, const char *list, struct trk_error *error)
+{
+    if (!(session->gpus = strdup(list)) || trk__session_open_gpus(session) < 0)
+        return trk__error_set(error, -ENOMEM, "out of memory");
+    return trk__gpu_await(session->gpu, NAMED_WAIT_MAX_NS)
+               ? trk__gpu_check_names(session->gpu, list, error)
+               : 0;
+}
 
 static bool is_job_over(const struct trk_session *session)
 {

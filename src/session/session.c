@@ -86,11 +86,11 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     session->job.tree.fine_clock = session->interval_ns < FINE_CLOCK_BELOW_NS;
     if (code == 0)
         code = trk__truth_init(&session->truth, session, options->sources, error);
+    if (code == 0 && options->gpus)
+        code = trk__session_choose_gpus(session, options->gpus, error);
     if (code == 0 && options->output_path)
         code = trk__writer_open(options->output_path, options->format, options->schema,
                                 options->rows, options->overwrite, &session->writer, error);
-    if (code == 0 && options->gpus && !(session->gpus = strdup(options->gpus)))
-        code = trk__error_set(error, -ENOMEM, "out of memory");
     if (code < 0) {
         trk_session_free(session);
         return code;
@@ -105,10 +105,6 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     /* A job that the caller starts next is measured from here on, its exec included. */
     start_clock(session);
     trk__session_record_open(session, options);
-    if (options->gpus && !trk__gpu_is_here(&session->context))
-        trk__session_add_note(session,
-                              "no GPU is called %.80s: this machine has none that can be read",
-                              options->gpus);
     *ret_session = session;
     return 0;
 }
@@ -162,7 +158,7 @@ static int open_collectors(struct trk_session *session)
         session->collector[session->collector_count].ops = ops;
         session->collector[session->collector_count++].self = self;
     }
-    return trk__gpu_open(&session->context, session->gpus, &session->gpu);
+    return trk__session_open_gpus(session);
 }
 
 static int start_job(struct trk_session *session, pid_t root_pid, struct trk_error *error)
@@ -223,7 +219,8 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     bool too_late = has_ended_already(session, root_pid);
     if (!too_late)
         trk__truth_start(&session->truth);
-    code = too_late && !session->writer ? 0 : open_collectors(session);
+    bool has_reader = session->writer || session->observer.on_row;
+    code = too_late && !has_reader ? 0 : open_collectors(session);
     if (code < 0)
         return trk__error_set(error, code, "cannot start measuring: %s", strerror(-code));
     take_first_sample(session, too_late);

@@ -17,7 +17,15 @@
 
 enum { TRK_COLLECTORS_MAX = 16, TRK_NOTE_SIZE = 160, TRK_NOTES_MAX = 8 };
 
+/* Hears of what was seen, while it is at hand. */
+struct trk_session_observer {
+    void (*on_look)(void *state, struct trk_session *session); /* a look at the job; NULL: nobody */
+    void (*on_row)(void *state, const struct trk_session *session); /* the row is derived */
+    void *state;
+};
+
 struct trk_session {
+    struct trk_session_observer observer;
     struct trk_options options; /* strings are not kept: see output */
     int64_t interval_ns;
     struct trk_context context;
@@ -60,7 +68,14 @@ struct trk_session {
     unsigned note_count;
 };
 
+/* Finds out whether there are GPUs, unless that is known. */
+int trk__session_open_gpus(struct trk_session *session);
+
 void trk__session_read_collectors(struct trk_session *session, struct trk_sample *sample);
+
+/* Takes the list of those that are wanted. -ENODEV: one is not there. */
+int trk__session_choose_gpus(struct trk_session *session, const char *list,
+                             struct trk_error *error);
 
 /* Starts a look at the GPUs beside the loop, and takes what the last one found (gpu_tick.c). */
 void trk__session_ask_gpus(struct trk_session *session);

@@ -23,7 +23,14 @@ void trk__session_read_collectors(struct trk_session *session, struct trk_sample
  * read of gauges that nobody asked for. */
 static bool is_too_short_for_gauges(const struct trk_session *session)
 {
-    return session->root_is_zombie && !session->writer && !session->peeks && !session->stats.rows;
+    return session->root_is_zombie && !session->writer && !session->observer.on_row &&
+           !session->peeks && !session->stats.rows;
+}
+
+static void tell_look(struct trk_session *session)
+{
+    if (session->observer.on_look)
+        session->observer.on_look(session->observer.state, session);
 }
 
 void trk__session_sample(struct trk_session *session)
@@ -40,6 +47,7 @@ void trk__session_sample(struct trk_session *session)
     trk__job_look(&session->job);
     trk__truth_after_look(&session->truth, sample);
     trk__session_fill_gpus(session, sample);
+    tell_look(session);
 }
 
 void trk__session_peek(struct trk_session *session)
@@ -57,6 +65,7 @@ void trk__session_peek(struct trk_session *session)
     trk__truth_after_look(&session->truth, scratch);
     trk__session_fill_gpus(session, scratch);
     trk__session_ask_gpus(session);
+    tell_look(session);
 }
 
 /* A child of ours that has ended, left to be looked at; 0: none. The signal that told of it does not come
@@ -148,6 +157,8 @@ int trk__session_tick(struct trk_session *session, struct trk_error *error)
     session->last_tick_ns = now_ns;
     if (session->finished && session->options.no_closing_row)
         return 0;
+    if (session->observer.on_row)
+        session->observer.on_row(session->observer.state, session);
     trk__run_stats_add(&session->stats, &session->row);
     trk__session_record_row(session);
     if (!session->writer)

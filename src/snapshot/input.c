@@ -162,3 +162,27 @@ uint64_t trk__input_offset(const struct trk_input *input)
 {
     return input->taken + (uint64_t)(input->at - input->start);
 }
+
+int trk__input_csv_cell(struct trk_input *input, struct trk_buffer *cell)
+{
+    trk__buffer_clear(cell);
+    bool quoted = trk__input_peek(input) == '"';
+    if (quoted)
+        trk__input_take(input);
+    for (;;) {
+        int byte = trk__input_take(input);
+        if (quoted && byte == '"') {
+            if (trk__input_peek(input) != '"') {
+                quoted = false;
+                continue;
+            }
+            byte = trk__input_take(input);
+        } else if (!quoted && (byte == ',' || byte == '\n')) {
+            return byte;
+        }
+        if (byte == TRK_INPUT_END)
+            return byte;
+        if (byte != '\r' || quoted)
+            trk__buffer_add_char(cell, (char)byte);
+    }
+}

@@ -2,6 +2,8 @@
 #ifndef TRK_SNAPSHOT_INPUT_H
 #define TRK_SNAPSHOT_INPUT_H
 
+#include "base/buffer.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +53,8 @@ static inline int trk__input_take(struct trk_input *input)
     input->at++;
     return byte;
 }
+
+/* One cell of CSV into `cell`, quotes resolved. Returns the byte behind it: ',', '\n' or the end. */
+int trk__input_csv_cell(struct trk_input *input, struct trk_buffer *cell);
 
 #endif

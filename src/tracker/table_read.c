@@ -16,31 +16,6 @@ enum { LINE_MAX_BYTES = 16 << 20 };
 
 /* ---- CSV ----------------------------------------------------------------------------- */
 
-/* One cell into `cell`, quotes resolved. Returns the byte behind it: ',', '\n' or the end. */
-static int take_cell(struct trk_input *input, struct trk_buffer *cell)
-{
-    trk__buffer_clear(cell);
-    bool quoted = trk__input_peek(input) == '"';
-    if (quoted)
-        trk__input_take(input);
-    for (;;) {
-        int byte = trk__input_take(input);
-        if (quoted && byte == '"') {
-            if (trk__input_peek(input) != '"') {
-                quoted = false;
-                continue;
-            }
-            byte = trk__input_take(input);
-        } else if (!quoted && (byte == ',' || byte == '\n')) {
-            return byte;
-        }
-        if (byte == TRK_INPUT_END)
-            return byte;
-        if (byte != '\r' || quoted)
-            trk__buffer_add_char(cell, (char)byte);
-    }
-}
-
 static const char *text_of(const struct trk_buffer *buffer)
 {
     return buffer->data ? buffer->data : "";
@@ -49,7 +24,7 @@ static const char *text_of(const struct trk_buffer *buffer)
 static int take_header(struct trk_pull *pull, struct trk_series *table, struct trk_buffer *cell)
 {
     for (int next = ','; next == ',' && !pull->failure;) {
-        next = take_cell(pull->input, cell);
+        next = trk__input_csv_cell(pull->input, cell);
         if (cell->failure || trk__series_column(table, text_of(cell)) < 0)
             return trk__pull_fail(pull, "the header has too many or too long names");
         if (next == TRK_INPUT_END && !table->columns)
@@ -66,7 +41,7 @@ static int take_line(struct trk_pull *pull, struct trk_series *table, struct trk
     for (int next = ','; next == ','; column++) {
         double value = NAN;
         bool integer = true;
-        next = take_cell(pull->input, cell);
+        next = trk__input_csv_cell(pull->input, cell);
         if (cell->failure || column >= table->columns)
             return trk__pull_fail(pull, "a row has more cells than the header");
         if (cell->len && !trk__pull_parse_number(pull, text_of(cell), &value, &integer))

@@ -123,23 +123,20 @@ void trk_tracker_free(trk_tracker *tracker)
 
 /* ---- start and stop ------------------------------------------------------------------ */
 
-static int make_folder(struct trk_tracker *tracker)
+int trk__tracker_make_folder(char ret_folder[TRK_TRACKER_FOLDER_SIZE])
 {
     const char *place = secure_getenv("TMPDIR");
-    int len = snprintf(tracker->folder, sizeof tracker->folder, "%s/resource-tracker-XXXXXX",
+    int len = snprintf(ret_folder, TRK_TRACKER_FOLDER_SIZE, "%s/resource-tracker-XXXXXX",
                        place && place[0] == '/' ? place : "/tmp");
-    if (len < 0 || (size_t)len >= sizeof tracker->folder || !mkdtemp(tracker->folder)) {
-        int code = len < 0 || (size_t)len >= sizeof tracker->folder ? -ENAMETOOLONG : -errno;
-        *tracker->folder = '\0';
+    if (len < 0 || len >= TRK_TRACKER_FOLDER_SIZE || !mkdtemp(ret_folder)) {
+        int code = len < 0 || len >= TRK_TRACKER_FOLDER_SIZE ? -ENAMETOOLONG : -errno;
+        *ret_folder = '\0';
         return code;
     }
     return 0;
 }
 
-/* In a session of its own: Ctrl-C is for the program, which stops its tracker itself. Signals that the program
- * blocks or ignores are not the tracker's business; those that end it wait until it listens, so that one that is stopped
- * at once tells its totals all the same. */
-static int spawn(const char *program, char *const words[], pid_t *ret_pid)
+int trk__tracker_spawn(const char *program, char *const words[], pid_t *ret_pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -193,7 +190,7 @@ static int spawn_tracker(struct trk_tracker *tracker, const char *program)
     char *words[TRK_SERVE_WORDS + 1] = {command, serve,   protocol, tracker->folder,
                                         text[0], text[1], text[2],  text[3],
                                         text[4], text[5], text[6]};
-    return spawn(program, words, &tracker->child);
+    return trk__tracker_spawn(program, words, &tracker->child);
 }
 
 int trk_tracker_start(trk_tracker *tracker, struct trk_error *error)
@@ -211,7 +208,7 @@ int trk_tracker_start(trk_tracker *tracker, struct trk_error *error)
         return trk__error_set(error, code,
                               "the program resource-tracker was not found; set TRACKER_BIN to its "
                               "path");
-    code = make_folder(tracker);
+    code = trk__tracker_make_folder(tracker->folder);
     if (code < 0)
         return trk__error_set(error, code, "no folder for the samples can be made: %s",
                               strerror(-code));

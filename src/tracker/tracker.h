@@ -45,6 +45,14 @@ const char *trk__tables_allocation(const struct trk_tables *tables);
 /* Where the program is (find_program.c). */
 int trk__find_program(const char *asked, char *ret_path, size_t size);
 
+/* A folder for the files of a tracker's process. */
+int trk__tracker_make_folder(char ret_folder[TRK_TRACKER_FOLDER_SIZE]);
+
+/* Starts a tracker's process, in a session of its own: Ctrl-C is for the program, which stops its tracker itself.
+ * Signals that the program blocks or ignores are not the tracker's business; those that end it wait until it listens,
+ * so that one that is stopped at once tells its totals all the same. */
+int trk__tracker_spawn(const char *program, char *const words[], pid_t *ret_pid);
+
 /* The words for the tracker's own process (serve.c reads them). */
 enum { TRK_SERVE_WORDS = 11 };
 #define TRK_SERVE_COMMAND "__track"

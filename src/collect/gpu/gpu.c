@@ -1,6 +1,7 @@
 #include "collect/gpu/gpu.h"
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "collect/gpu/gpu_select.h"
 #include "collect/gpu/gpu_worker.h"
 
@@ -62,11 +63,6 @@ int trk__gpu_open(const struct trk_context *context, const char *wanted, struct 
         return -ENOMEM;
     *ret_gpu = TRK_STEAL(gpu);
     return 0;
-}
-
-bool trk__gpu_is_here(const struct trk_context *context)
-{
-    return trk__gpu_vendors_here(context) != 0;
 }
 
 void trk__gpu_close(struct trk_gpu *gpu)
@@ -438,6 +434,108 @@ void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct 
     share_out(gpu, look);
     sample->read_ns[TRK_SOURCE_GPU] = reading->instant.monotonic_ns;
     fill_devices(gpu, look, age_ns, sample);
+}
+
+/* ---- before there is a job ---- */
+
+bool trk__gpu_await(struct trk_gpu *gpu, int64_t wait_ns)
+{
+    if (!gpu->vendors)
+        return true;
+    gpu->asked_ns = 0;
+    trk__gpu_ask(gpu, NULL);
+    gpu->asked_ns = 0; /* the first look asks again, with the job's processes */
+    const struct trk_gpu_reading *reading =
+        gpu->worker ? trk__gpu_worker_take(gpu->worker, wait_ns) : NULL;
+    if (!reading || !reserve_shares(gpu, reading->device_count))
+        return false;
+    gpu->reading = reading;
+    memset(gpu->share, 0, reading->device_count * sizeof *gpu->share);
+    return true;
+}
+
+static int say_which_there_are(const struct trk_gpu_reading *reading, const char *name,
+                               struct trk_error *error)
+{
+    char known[320] = "";
+    size_t len = 0;
+    for (uint32_t i = 0; reading && i < reading->device_count && len < sizeof known; i++) {
+        const struct trk_gpu_device *device = &reading->device[i];
+        len += (size_t)snprintf(known + len, sizeof known - len, "%s%u (%s)", i ? ", " : "", i,
+                                *device->info.uuid ? device->info.uuid : device->name);
+    }
+    if (!*known)
+        return trk__error_set(error, -ENODEV,
+                              "no GPU is called %.80s: there is none here that can be read", name);
+    return trk__error_set(error, -ENODEV, "no GPU is called %.80s; there are %s%s", name, known,
+                          len >= sizeof known ? "..." : "");
+}
+
+int trk__gpu_check_names(const struct trk_gpu *gpu, const char *list, struct trk_error *error)
+{
+    const struct trk_gpu_reading *reading = gpu->vendors ? gpu->reading : NULL;
+    char unknown[TRK_GPU_WORD_SIZE];
+    if (reading && reading->incomplete)
+        return 0; /* some GPU can't be read, and may be the one that is meant */
+    if (!trk__gpu_find_unknown(list, reading ? reading->device : NULL,
+                               reading ? reading->device_count : 0, unknown))
+        return 0;
+    return say_which_there_are(reading, unknown, error);
+}
+
+/* ---- sums for others ---- */
+
+void trk__gpu_tally(const struct trk_gpu *gpu, const char *list, struct trk_gpu_tally *ret_tally)
+{
+    const struct trk_gpu_reading *reading = gpu->vendors ? gpu->reading : NULL;
+    *ret_tally = (struct trk_gpu_tally){0};
+    for (uint32_t i = 0; reading && i < reading->device_count; i++) {
+        const struct trk_gpu_device *device = &reading->device[i];
+        if (!device->counted || device->lost || !trk__gpu_is_wanted(gpu->wanted, i, device) ||
+            !trk__gpu_is_wanted(list, i, device))
+            continue;
+        ret_tally->devices++;
+        ret_tally->utilization_devices +=
+            (double)device->raw[TRK_GPU_SLOT(UTILIZATION)] / (double)WHOLE;
+        ret_tally->memory_used_bytes += device->raw[TRK_GPU_SLOT(MEMORY_USED)];
+        ret_tally->memory_total_bytes += device->raw[TRK_GPU_SLOT(MEMORY_TOTAL)];
+    }
+}
+
+bool trk__gpu_job_memory(const struct trk_gpu *gpu, uint64_t *ret_bytes)
+{
+    *ret_bytes = gpu->job_seen.memory_bytes;
+    return gpu->vendors && gpu->job_seen_ns && !gpu->job_seen.memory_unknown;
+}
+
+/* Where the driver's pids are foreign a device that the root alone holds open is its own. */
+static bool holds_alone(const struct trk_gpu *gpu, uint32_t index, pid_t root)
+{
+    const struct trk_gpu_device *device = &gpu->reading->device[index];
+    return device->pids_are_foreign && gpu->share[index].exclusive && device->holders_of_job == 1 &&
+           device->holder == root;
+}
+
+uint64_t trk__gpu_root_memory(const struct trk_gpu *gpu, const struct trk_proc_tree *tree)
+{
+    const struct trk_gpu_reading *reading = gpu->vendors ? gpu->reading : NULL;
+    const struct trk_proc *root = trk__proc_tree_find(tree, tree->root_pid);
+    uint64_t bytes = 0;
+    if (!reading || !root || !was_there(tree, root, reading->instant.boot_ns))
+        return 0;
+    for (uint32_t i = 0; i < reading->device_count; i++)
+        if (reading->device[i].counted && trk__gpu_is_wanted(gpu->wanted, i, &reading->device[i]) &&
+            holds_alone(gpu, i, root->pid))
+            bytes += gpu->share[i].memory_bytes;
+    for (uint32_t i = 0; i < reading->process_count; i++) {
+        const struct trk_gpu_process *process = &reading->process[i];
+        const struct trk_gpu_device *device = &reading->device[process->device];
+        if (process->pid == root->pid && process->memory_known && device->counted &&
+            !device->lost && !device->pids_are_foreign &&
+            trk__gpu_is_wanted(gpu->wanted, process->device, device))
+            bytes += process->memory_bytes;
+    }
+    return bytes;
 }
 
 /* ---- for people ---- */

@@ -12,9 +12,6 @@ struct trk_gpu;
 /* `wanted`: see gpus in struct trk_options; it is copied. `context` outlives the result. */
 int trk__gpu_open(const struct trk_context *context, const char *wanted, struct trk_gpu **ret_gpu);
 
-/* Whether this machine has a GPU of a vendor that we know. */
-bool trk__gpu_is_here(const struct trk_context *context);
-
 /* Accepts NULL, and waits for no driver. */
 void trk__gpu_close(struct trk_gpu *gpu);
 
@@ -36,6 +33,29 @@ void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct 
 
 /* See trk_session_gpu. */
 int trk__gpu_info(const struct trk_gpu *gpu, uint32_t index, struct trk_gpu_info *ret_info);
+
+/* Asks the GPUs before there is a job, and waits for the answer; false: none came in `wait_ns`. Without a GPU it
+ * is known at once. */
+bool trk__gpu_await(struct trk_gpu *gpu, int64_t wait_ns);
+
+/* Each word of the list (see gpus in struct trk_options) names a GPU that the last pass found; -ENODEV with what
+ * there is. NULL names all. */
+int trk__gpu_check_names(const struct trk_gpu *gpu, const char *list, struct trk_error *error);
+
+/* Over the devices of the newest pass that `list` names, of those that count (a lost one does not). */
+struct trk_gpu_tally {
+    uint32_t devices;
+    double utilization_devices; /* 1: one device all the time */
+    uint64_t memory_used_bytes, memory_total_bytes;
+};
+
+void trk__gpu_tally(const struct trk_gpu *gpu, const char *list, struct trk_gpu_tally *ret_tally);
+
+/* What the job held when it was last seen; false: not known. */
+bool trk__gpu_job_memory(const struct trk_gpu *gpu, uint64_t *ret_bytes);
+
+/* What the root of the job holds in all GPUs that are wanted, by the newest pass. */
+uint64_t trk__gpu_root_memory(const struct trk_gpu *gpu, const struct trk_proc_tree *tree);
 
 /* What a person should know of the last pass (why figures are absent, a device that is lost), one at a time;
  * NULL: nothing new since the last call. */

@@ -38,10 +38,10 @@ static void note_holder(struct trk_gpu_reading *reading, int minor, pid_t pid, b
         if (!device->pids_are_foreign || device->minor != minor || seen[i / 32] >> (i % 32) & 1)
             continue;
         seen[i / 32] |= UINT32_C(1) << (i % 32);
+        device->holders_of_job += is_member;
+        device->holders_outside += !is_member;
         if (is_member)
-            device->holders_of_job++;
-        else
-            device->holders_outside++;
+            device->holder = pid;
         device->holders_named += driver_names(reading, i, pid);
     }
 }

@@ -37,6 +37,7 @@ struct trk_gpu_device {
     bool users_complete;      /* no process uses it that is not in the reading */
     bool holders_known;       /* who has it open was looked up (foreign pids only) */
     uint32_t holders_of_job;  /* processes of the job that have it open ... */
+    pid_t holder;             /* the last of these that was found */
     uint32_t holders_outside; /* ... others that we see ... */
     uint32_t holders_named;   /* ... and those of both whose pid the driver tells as well */
     uint32_t valid;

@@ -22,6 +22,9 @@ static bool is_named(const char *word, size_t len, const struct trk_gpu_device *
     size_t uuid_len = strlen(device->info.uuid);
     if (len >= UUID_PREFIX_MIN && len <= uuid_len && strncasecmp(word, device->info.uuid, len) == 0)
         return true;
+    if (len && len == strlen(device->info.vendor) &&
+        strncasecmp(word, device->info.vendor, len) == 0)
+        return true;
     return len == strlen(device->name) && strncasecmp(word, device->name, len) == 0;
 }
 

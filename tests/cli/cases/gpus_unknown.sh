@@ -1,2 +1,4 @@
-# Whether the machine has GPUs or none: it is said that this one counts nothing.
-resource-tracker -i 0.1 --gpus 77 sleep 0.5
+# Whether the machine has GPUs or none: it has none of that name, and the job is not started.
+resource-tracker -o rows.csv --gpus 77 sh -c 'echo it runs'
+echo "exit $?"
+test ! -e rows.csv

@@ -1,0 +1,290 @@
+#include "gputracker/ram_watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A new maximum is in sight from this on, in thousandths of the last: 2 % is promised. */
+enum { GROWTH_THOUSANDTHS = 5, GROWTH_MIN_BYTES = 128 << 10, FRUITLESS_MAX = 6 };
+
+/* What a read costs before any was timed: opening, and some nanoseconds a page. */
+enum { READ_FIXED_NS = 60000, READ_PAGE_NS = 40 };
+static const int64_t BUDGET_MAX_NS = 50000000;
+
+struct figures {
+    uint64_t resident_pages, shared_pages, faults;
+};
+
+struct trk_ram_process {
+    pid_t pid;
+    uint64_t start_ticks;
+    bool was_read;
+    bool unreadable;           /* another user's: it is not asked again */
+    struct figures seen, read; /* at this look, and when it was read last */
+    int64_t cost_ns;
+    struct trk_smaps smaps;
+};
+
+void trk__ram_watch_init(struct trk_ram_watch *watch, double budget_ratio)
+{
+    *watch = (struct trk_ram_watch){.budget_ratio = budget_ratio};
+}
+
+void trk__ram_watch_done(struct trk_ram_watch *watch)
+{
+    for (uint32_t i = 0; i < watch->count; i++)
+        trk__smaps_done(&watch->process[i].smaps);
+    free(watch->process);
+    free(watch->list);
+    trk__ram_scratch_done(&watch->scratch);
+    *watch = (struct trk_ram_watch){0};
+}
+
+/* ---- who is there ---- */
+
+static bool holds_memory(const struct trk_proc *proc)
+{
+    return !proc->vanished && !trk__proc_is_zombie(proc);
+}
+
+static struct figures figures_of(const struct trk_proc *proc)
+{
+    return (struct figures){.resident_pages = proc->statm.resident_pages,
+                            .shared_pages = proc->statm.shared_pages,
+                            .faults = proc->stat.minor_faults + proc->stat.major_faults};
+}
+
+static bool same(const struct trk_ram_process *known, const struct trk_proc *proc)
+{
+    return known->pid == proc->pid && known->start_ticks == proc->stat.start_ticks;
+}
+
+static int reserve(struct trk_ram_watch *watch, uint32_t count)
+{
+    if (count <= watch->capacity)
+        return 0;
+    uint32_t capacity = count + count / 2;
+    struct trk_ram_process *process =
+        reallocarray(watch->process, capacity, sizeof *watch->process);
+    if (process)
+        watch->process = process;
+    const struct trk_smaps **list = reallocarray(watch->list, capacity, sizeof *list);
+    if (list)
+        watch->list = list;
+    if (!process || !list)
+        return -ENOMEM;
+    watch->capacity = watch->list_capacity = capacity;
+    return 0;
+}
+
+static void drop(struct trk_ram_watch *watch, uint32_t index)
+{
+    trk__smaps_done(&watch->process[index].smaps);
+    watch->membership_changed = true;
+}
+
+/* Members keep their order and new ones come last, so both lists are walked once. */
+static int follow_tree(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+{
+    uint32_t kept = 0, known = 0, before = watch->count;
+    if (reserve(watch, tree->count + before) < 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct trk_proc *proc = &tree->item[i];
+        if (!holds_memory(proc))
+            continue;
+        uint32_t at = known;
+        while (at < before && !same(&watch->process[at], proc))
+            at++;
+        if (at == before) { /* new: behind all that were known */
+            watch->process[watch->count] =
+                (struct trk_ram_process){.pid = proc->pid, .start_ticks = proc->stat.start_ticks};
+            watch->process[watch->count++].seen = figures_of(proc);
+            watch->membership_changed = true;
+            continue;
+        }
+        while (known < at)
+            drop(watch, known++);
+        watch->process[kept] = watch->process[known++];
+        watch->process[kept++].seen = figures_of(proc);
+    }
+    while (known < before)
+        drop(watch, known++);
+    for (uint32_t i = before; i < watch->count; i++)
+        watch->process[kept++] = watch->process[i];
+    watch->count = kept;
+    return 0;
+}
+
+/* ---- what has moved ---- */
+
+static bool has_moved(const struct trk_ram_process *process)
+{
+    if (process->unreadable)
+        return false;
+    return !process->was_read || process->seen.resident_pages != process->read.resident_pages ||
+           process->seen.shared_pages != process->read.shared_pages ||
+           process->seen.faults != process->read.faults;
+}
+
+struct movement {
+    bool any;
+    uint64_t resident_bytes[TRK_RAM_GROUPS]; /* now */
+    uint64_t fault_bytes;                    /* what new faults may have made private at most */
+    int64_t cost_ns;                         /* of reading all that has moved */
+};
+
+static int64_t cost_of(const struct trk_ram_process *process)
+{
+    int64_t pages = (int64_t)process->seen.resident_pages;
+    return process->cost_ns ? process->cost_ns : READ_FIXED_NS + pages * READ_PAGE_NS;
+}
+
+static bool is_in(enum trk_ram_group group, bool is_root)
+{
+    return group == TRK_RAM_COMBINED || (group == TRK_RAM_MAIN) == is_root;
+}
+
+static struct movement movement_of(const struct trk_ram_watch *watch,
+                                   const struct trk_proc_tree *tree)
+{
+    uint64_t page_bytes = tree->context->page_bytes;
+    struct movement movement = {.any = watch->membership_changed};
+    for (uint32_t i = 0; i < watch->count; i++) {
+        const struct trk_ram_process *process = &watch->process[i];
+        for (int group = 0; group < TRK_RAM_GROUPS; group++)
+            if (is_in((enum trk_ram_group)group, process->pid == tree->root_pid))
+                movement.resident_bytes[group] += process->seen.resident_pages * page_bytes;
+        if (!has_moved(process))
+            continue;
+        movement.any = true;
+        movement.cost_ns += cost_of(process);
+        uint64_t faults = process->was_read && process->seen.faults > process->read.faults
+                              ? process->seen.faults - process->read.faults
+                              : 0;
+        uint64_t most = process->seen.resident_pages;
+        movement.fault_bytes += (faults < most ? faults : most) * page_bytes;
+    }
+    return movement;
+}
+
+static uint64_t worth_a_read(uint64_t bytes)
+{
+    uint64_t part = bytes / 1000 * GROWTH_THOUSANDTHS;
+    return part > GROWTH_MIN_BYTES ? part : GROWTH_MIN_BYTES;
+}
+
+/* Resident memory grew, or somebody is new: more than ever may be held. */
+static bool may_be_most(const struct trk_ram_watch *watch, const struct movement *movement)
+{
+    for (int group = 0; group < TRK_RAM_GROUPS; group++) {
+        uint64_t most = watch->resident_bytes[group];
+        if (movement->resident_bytes[group] > most + worth_a_read(most))
+            return true;
+    }
+    return !watch->known;
+}
+
+/* Faults alone: pages that were shared may have become private copies, or memory was given back and taken again,
+ * which is no news and happens all the time. So one that shows nothing makes the next wait longer. */
+static bool may_have_copied(struct trk_ram_watch *watch, const struct movement *movement)
+{
+    uint64_t most = watch->max[TRK_RAM_COMBINED].total_bytes;
+    if (movement->fault_bytes <= worth_a_read(most))
+        return false;
+    if (watch->patience > 0) {
+        watch->patience--;
+        return false;
+    }
+    return true;
+}
+
+static bool is_affordable(struct trk_ram_watch *watch, int64_t now_ns, int64_t cost_ns)
+{
+    if (watch->budget_at_ns)
+        watch->budget_ns += (int64_t)((double)(now_ns - watch->budget_at_ns) * watch->budget_ratio);
+    watch->budget_at_ns = now_ns;
+    if (watch->budget_ns > BUDGET_MAX_NS)
+        watch->budget_ns = BUDGET_MAX_NS;
+    return watch->budget_ns >= cost_ns;
+}
+
+/* ---- reading ---- */
+
+static void read_process(struct trk_ram_watch *watch, struct trk_ram_process *process,
+                         const struct trk_context *context)
+{
+    int64_t before_ns = trk__context_monotonic_ns(context);
+    int code = trk__smaps_read(context, process->pid, &process->smaps);
+    process->cost_ns = trk__context_monotonic_ns(context) - before_ns;
+    watch->budget_ns -= process->cost_ns;
+    watch->reads++;
+    process->was_read = true;
+    process->read = process->seen;
+    process->unreadable = code == -EACCES || code == -EPERM;
+    if (code < 0) /* it has ended meanwhile: it holds nothing */
+        trk__smaps_clear(&process->smaps);
+}
+
+static void read_moved(struct trk_ram_watch *watch, const struct trk_context *context)
+{
+    for (uint32_t i = 0; i < watch->count; i++)
+        if (has_moved(&watch->process[i]))
+            read_process(watch, &watch->process[i], context);
+}
+
+/* ---- sums ---- */
+
+static bool raise(uint64_t *max, uint64_t value)
+{
+    if (value <= *max)
+        return false;
+    *max = value;
+    return true;
+}
+
+static bool keep_largest(struct trk_ram_max *max, const struct trk_ram_sum *sum)
+{
+    bool grew = raise(&max->total_bytes, sum->private_bytes + sum->shared_bytes);
+    grew |= raise(&max->private_bytes, sum->private_bytes);
+    return raise(&max->shared_bytes, sum->shared_bytes) || grew;
+}
+
+/* True when some maximum grew. */
+static bool sum_up(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+{
+    bool grew = false;
+    for (int group = 0; group < TRK_RAM_GROUPS; group++) {
+        size_t count = 0;
+        for (uint32_t i = 0; i < watch->count; i++)
+            if (is_in((enum trk_ram_group)group, watch->process[i].pid == tree->root_pid))
+                watch->list[count++] = &watch->process[i].smaps;
+        if (trk__ram_sum(watch->list, count, &watch->scratch, &watch->last[group]) == 0)
+            grew |= keep_largest(&watch->max[group], &watch->last[group]);
+    }
+    watch->known = true;
+    watch->membership_changed = false;
+    return grew;
+}
+
+void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree *tree, bool whole)
+{
+    int64_t now_ns = trk__context_monotonic_ns(tree->context);
+    if (follow_tree(watch, tree) < 0 || !watch->count)
+        return;
+    struct movement movement = movement_of(watch, tree);
+    if (!movement.any)
+        return;
+    bool by_size = may_be_most(watch, &movement);
+    bool by_budget = is_affordable(watch, now_ns, movement.cost_ns);
+    bool by_faults = !by_size && !by_budget && !whole && may_have_copied(watch, &movement);
+    if (!whole && !by_size && !by_budget && !by_faults)
+        return;
+    read_moved(watch, tree->context);
+    bool grew = sum_up(watch, tree);
+    for (int group = 0; group < TRK_RAM_GROUPS; group++)
+        raise(&watch->resident_bytes[group], movement.resident_bytes[group]);
+    if (by_faults) {
+        watch->fruitless = grew ? 0 : watch->fruitless + (watch->fruitless < FRUITLESS_MAX);
+        watch->patience = (1u << watch->fruitless) - 1;
+    }
+}
