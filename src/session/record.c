@@ -17,8 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* From this look on, 16 ms after the start, a run has a growing file: shorter ones are not worth one. */
-enum { PEEKS_BEFORE_FILE = 4, TEXT_LIMIT = 1 << 20, TEXTS = 5 };
+/* From this look on, 2 ms after the start, a run has a growing file and leaves a trace when it is killed: shorter ones
+ * are not worth one. */
+enum { PEEKS_BEFORE_FILE = 1, TEXT_LIMIT = 1 << 20, TEXTS = 5 };
 
 enum { COMMAND_BYTES_MAX = 16 << 10, COMMAND_WORDS_MAX = 1000 };
 

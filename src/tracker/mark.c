@@ -95,7 +95,7 @@ static int find_run(char ret_path[PATH_SIZE])
     return nearest < ANCESTORS_MAX ? 0 : -ENOENT;
 }
 
-/* A run has its growing file 16 ms after its start; a mark in its first moments waits for it. */
+/* A run has its growing file 2 ms after its start; a mark in its first moments waits for it. */
 static int find_run_soon(char ret_path[PATH_SIZE])
 {
     enum { TRIES = 20 };

@@ -296,6 +296,58 @@ def test_no_sample_is_lost_to_a_kill():
             assert all(a["timestamp"] <= b["timestamp"] for a, b in zip(rows, rows[1:]))
 
 
+def kill_short_run(chance, whom):
+    """A run of some 30 ms, killed at a random moment from before its first row to after its end: what was on disk of
+    it just before, and whether it had ended by itself."""
+    process = subprocess.Popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "0.03"])
+    time.sleep(chance.random() * 0.05)
+    reported = {path.stem: rows_in(path) for path in folder().glob("*.rows")}
+    try:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    except OSError:
+        children = []
+    if whom != "job":
+        process.kill()
+    for child in children:
+        try:
+            os.kill(int(child), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    status = process.wait(10)
+    return reported, status
+
+
+def rows_in(path):
+    """How many rows a growing file has, by another reader of it than the store's."""
+    done = tracker("convert", "--force", "-f", "csv", str(path), "growing.csv")
+    return len(Path("growing.csv").read_text().splitlines()) - 1 if done.returncode == 0 else 0
+
+
+def test_no_sample_of_a_short_run_is_lost_to_a_kill():
+    folder().mkdir(parents=True)
+    chance = random.Random(7)
+    seen = {"interrupted": 0, "ended": 0, "too early": 0}
+    for number in range(int(os.environ.get("TRK_KILLS", "200")) // 2):
+        known = {run["id"] for run in runs()}
+        whom = ("tracker", "job", "both")[number % 3]
+        reported, status = kill_short_run(chance, whom)
+        assert len(reported) <= 1
+        left = [run for run in runs() if run["id"] not in known]
+        assert len(left) <= 1 and not list(folder().glob("*.rows")) and not list(folder().glob("*.events"))
+        for identity, rows in reported.items():
+            assert left and left[0]["id"] == identity and left[0]["samples"] >= rows, (number, whom, reported, left)
+        if whom == "job" or status == 0:
+            assert left and not left[0]["interrupted"], (number, whom, status)
+            seen["ended"] += 1
+        elif left:
+            # It may have made its record in the very moment of its death.
+            seen["interrupted" if left[0]["interrupted"] else "ended"] += 1
+        else:
+            seen["too early"] += 1
+            assert not reported
+    assert seen["interrupted"] > 0 and seen["ended"] > 0
+
+
 def test_conversion_there_and_back(tmp_path):
     assert tracker("-q", "-i", "0.1", "-o", "a.csv", "sleep", "0.35").returncode == 0
     original = Path("a.csv").read_text()
