@@ -182,16 +182,14 @@ static bool is_orphan(const struct task *task)
     return getppid() != task->parent;
 }
 
-static void follow(const struct task *task, trk_session *session)
+static int follow(const struct task *task, trk_session *session, struct trk_error *error)
 {
+    int code;
     bool server_told = false, cloud_told = false;
     for (;;) {
         struct trk_event event;
-        if (is_orphan(task))
-            break;
-        if (trk_session_next(session, &event, NULL) < 0 || event.kind == TRK_EVENT_SIGNAL)
-            break;
-        if (event.kind == TRK_EVENT_END)
+        code = is_orphan(task) ? -ECHILD : trk_session_next(session, &event, error);
+        if (code < 0 || event.kind == TRK_EVENT_SIGNAL || event.kind == TRK_EVENT_END)
             break;
         if (event.kind != TRK_EVENT_ROW)
             continue;
@@ -204,6 +202,16 @@ static void follow(const struct task *task, trk_session *session)
     if (!cloud_told)
         put_facts(task, "cloud", session, trk__session_put_cloud);
     trk_session_finish(session, NULL);
+    return code;
+}
+
+/* The session goes on without its file; whoever asked for the rows has to know. */
+static int rows_failure(const trk_session *session, struct trk_error *error)
+{
+    int code = session->recorder ? session->recorder->failure : 0;
+    return code < 0 ? trk__error_set(error, code, "the samples can't be written: %s: %s",
+                                     session->recorder->rows_path, strerror(-code))
+                    : 0;
 }
 
 static void remove_all(const struct task *task)
@@ -229,11 +237,15 @@ int trk_tracker_serve(int argc, char *const argv[])
         put_file(&task, "error", error.message);
         return EXIT_FAULT;
     }
-    follow(&task, session);
+    int code = follow(&task, session, &error);
+    if (code == 0)
+        code = rows_failure(session, &error);
     put_processes(&task, session);
     put_summary(&task, session);
     trk_session_free(session);
     if (is_orphan(&task))
         remove_all(&task);
-    return 0;
+    else if (code < 0)
+        put_file(&task, "error", error.message);
+    return code < 0 ? EXIT_FAULT : 0;
 }

@@ -240,16 +240,29 @@ void trk_tracker_settings(const trk_tracker *tracker, struct trk_tracker_options
 }
 
 /* The child is ours until it is waited for, so its number can't be another's. One that somebody else has reaped,
- * or that was killed, is gone all the same. */
-static void end_child(struct trk_tracker *tracker)
+ * or that was killed, is gone all the same. False: it failed. */
+static bool end_child(struct trk_tracker *tracker)
 {
     if (tracker->child <= 0)
-        return;
+        return true;
     kill(tracker->child, SIGTERM);
-    int status;
+    int status = 0;
     while (waitpid(tracker->child, &status, 0) < 0 && errno == EINTR)
         continue;
     tracker->child = 0;
+    return !WIFEXITED(status) || WEXITSTATUS(status) == 0;
+}
+
+/* In its own words, if there was room for them. */
+static int tell_fault(const struct trk_tracker *tracker, struct trk_error *error)
+{
+    TRK_CLEANUP_FREE char *fault = trk__tracker_file(tracker, "error");
+    if (fault)
+        return trk__error_set(error, -ECHILD, "the tracker failed: %s", fault);
+    return trk__error_set(error, -ECHILD,
+                          "the tracker failed and could not say why: is there room in %s? TMPDIR "
+                          "names another place",
+                          tracker->folder);
 }
 
 int trk_tracker_stop(trk_tracker *tracker, struct trk_error *error)
@@ -259,9 +272,7 @@ int trk_tracker_stop(trk_tracker *tracker, struct trk_error *error)
     if (tracker->owner != getpid())
         return trk__error_set(error, -EPERM, "the tracker belongs to the process that started it");
     tracker->stop_time = now_seconds();
-    end_child(tracker);
-    TRK_CLEANUP_FREE char *fault = trk__tracker_file(tracker, "error");
-    return fault ? trk__error_set(error, -ECHILD, "the tracker failed: %s", fault) : 0;
+    return end_child(tracker) ? 0 : tell_fault(tracker, error);
 }
 
 /* ---- samples ------------------------------------------------------------------------- */

@@ -239,6 +239,21 @@ static void a_missing_program_is_told(void)
     CHECK(files_left() == 0);
 }
 
+/* What the tracker's process could not do is told at the end, also where it could not write why. */
+static void a_failing_program_is_told(void)
+{
+    struct trk_error error = {0};
+    trk_tracker *tracker;
+    struct trk_tracker_options options;
+    trk_tracker_options_init(&options);
+    options.program = "/bin/false";
+    CHECK(trk_tracker_new(&options, &tracker, &error) == 0);
+    usleep(100 * 1000); /* else it is ended before it fails */
+    CHECK(trk_tracker_stop(tracker, &error) == -ECHILD);
+    CHECK(strstr(error.message, "TMPDIR") != NULL);
+    trk_tracker_free(tracker);
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -253,6 +268,7 @@ int main(void)
     RUN(stopped_at_once_it_tells_its_totals);
     RUN(many_at_once);
     RUN(a_missing_program_is_told);
+    RUN(a_failing_program_is_told);
     CHECK(rmdir(folder) == 0);
     return check_done("tracker");
 }
