@@ -369,27 +369,40 @@ static void add_phases(struct page *page)
     trk_phases_free(phases);
 }
 
+/* "a[42] held 1 GiB"; returns the length, 0 where nobody is known. */
+static int name_oom_victim(const struct trk_summary *summary, char words[BODY_SIZE])
+{
+    char held[CLI_HUMAN_SIZE], command[sizeof summary->oom_command];
+    memcpy(command, summary->oom_command, sizeof command);
+    cli_text_make_printable(command);
+    if (!summary->oom_pid)
+        return 0;
+    if (isnan(summary->oom_process_bytes))
+        return snprintf(words, BODY_SIZE, "%s[%d]", command, (int)summary->oom_pid);
+    return snprintf(words, BODY_SIZE, "%s[%d] held %s", command, (int)summary->oom_pid,
+                    cli_human_bytes(summary->oom_process_bytes, held));
+}
+
 static void add_oom_advice(struct page *page)
 {
     const struct trk_summary *summary = &page->summary;
-    char held[CLI_HUMAN_SIZE], limit[CLI_HUMAN_SIZE], advice[CLI_HUMAN_SIZE], command[16];
+    char limit[CLI_HUMAN_SIZE], advice[CLI_HUMAN_SIZE], cgroup[sizeof summary->oom_cgroup];
     char words[BODY_SIZE];
-    int len = 0;
-    memcpy(command, summary->oom_command, sizeof command);
-    cli_text_make_printable(command);
-    if (summary->oom_pid)
-        len = snprintf(words, sizeof words, "%s[%d]%s%s", command, (int)summary->oom_pid,
-                       isnan(summary->oom_process_bytes) ? "" : " held ",
-                       isnan(summary->oom_process_bytes)
-                           ? ""
-                           : cli_human_bytes(summary->oom_process_bytes, held));
+    int len = name_oom_victim(summary, words);
+    memcpy(cgroup, summary->oom_cgroup, sizeof cgroup);
+    cli_text_make_printable(cgroup);
     if (!isnan(summary->oom_limit_bytes))
-        len += snprintf(words + len, sizeof words - (size_t)len,
-                        "%sthe limit is %s; ask for at least %s next time", len ? ", " : "",
-                        cli_human_bytes(summary->oom_limit_bytes, limit),
-                        cli_human_bytes(summary->oom_advice_bytes, advice));
+        len += snprintf(
+            words + len, sizeof words - (size_t)len, "%s%s%s is %s; ask for at least %s next time",
+            len ? ", " : "", summary->oom_of_machine ? "the machine's memory" : "the limit",
+            *cgroup ? " of its cgroup" : "", cli_human_bytes(summary->oom_limit_bytes, limit),
+            cli_human_bytes(summary->oom_advice_bytes, advice));
     if (len)
         add_wrapped(page, "", words);
+    if (*cgroup) {
+        snprintf(words, sizeof words, "cgroup %.*s", BODY_SIZE - 16, cgroup);
+        add_wrapped(page, "", words);
+    }
 }
 
 static void add_oom_kills(struct page *page)

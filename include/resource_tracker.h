@@ -192,6 +192,8 @@ struct trk_summary {
     pid_t oom_pid;
     char oom_command[16];
     double oom_process_bytes, oom_limit_bytes, oom_advice_bytes;
+    bool oom_of_machine;            /* no limit was hit: the machine itself had no memory left */
+    char oom_cgroup[256];           /* whose limit it was, by the kernel's log; "": not told */
     uint32_t left_running;          /* descendants alive at the end */
     double overhead_cpu_seconds;    /* of the tracker itself: see trk_session_overhead */
     double overhead_peak_rss_bytes; /* NaN before it was called */

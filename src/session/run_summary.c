@@ -153,32 +153,45 @@ static double advised_bytes(double limit_bytes)
     return fmax(limit_bytes * 1.5, limit_bytes + (double)(1 << 30));
 }
 
-static void summarise_victim(const struct trk_session *session, const struct trk_sample *last,
-                             struct trk_summary *summary)
+/* The kernel's own word counts, else the limit of our cgroup; without one there is the machine's memory. */
+static double limit_that_was_hit(const struct trk_session *session)
+{
+    const struct trk_sample *last = &session->sample[session->current];
+    const struct trk_oom_kill *told = &session->truth.oom;
+    bool is_machine = told->pid ? !told->by_cgroup : !trk__sample_has(last, TRK_M_SYS_CG_MEM_LIMIT);
+    enum trk_metric limit = is_machine ? TRK_M_SYS_MEM_TOTAL : TRK_M_SYS_CG_MEM_LIMIT;
+    if (told->limit_bytes)
+        return (double)told->limit_bytes;
+    return trk__sample_has(last, limit) ? (double)last->raw[limit] : NAN;
+}
+
+static void summarise_victim(const struct trk_session *session, struct trk_summary *summary)
 {
     const struct trk_moment_process *killed = &session->truth.killed;
-    enum trk_metric limit = trk__sample_has(last, TRK_M_SYS_CG_MEM_LIMIT) ? TRK_M_SYS_CG_MEM_LIMIT
-                                                                          : TRK_M_SYS_MEM_TOTAL;
+    const struct trk_oom_kill *told = &session->truth.oom;
     summary->oom_pid = killed->pid;
     memcpy(summary->oom_command, killed->comm, sizeof summary->oom_command);
     if (killed->rss_bytes)
         summary->oom_process_bytes = (double)killed->rss_bytes;
-    if (!trk__sample_has(last, limit))
-        return;
-    summary->oom_limit_bytes = (double)last->raw[limit];
+    summary->oom_limit_bytes = limit_that_was_hit(session);
     summary->oom_advice_bytes = advised_bytes(summary->oom_limit_bytes);
+    summary->oom_of_machine = told->pid && !told->by_cgroup;
+    memcpy(summary->oom_cgroup, told->cgroup, sizeof summary->oom_cgroup);
 }
 
+/* A cgroup counts every kill in it, the kernel's log tells those that it still has: neither too many. */
 static void summarise_oom(const struct trk_session *session, struct trk_summary *summary)
 {
-    const struct trk_sample *last = &session->sample[session->current];
-    bool valid = session->oom_kills_known && trk__sample_has(last, TRK_M_SYS_CG_OOM_KILLS);
-    double kills =
-        valid ? (double)(last->raw[TRK_M_SYS_CG_OOM_KILLS] - session->oom_kills_first) : NAN;
-    summary->oom_kills = total(valid, kills, "cgroup");
+    const struct trk_truth *truth = &session->truth;
+    uint64_t kills = 0;
+    bool is_counted = trk__truth_oom_counted(session, &kills);
+    bool is_told = truth->log_was_read && (!is_counted || truth->oom_told > kills);
+    if (is_told)
+        kills = truth->oom_told;
+    summary->oom_kills = total(is_counted || is_told, (double)kills, is_told ? "kmsg" : "cgroup");
     summary->oom_process_bytes = summary->oom_limit_bytes = summary->oom_advice_bytes = NAN;
     if (kills > 0)
-        summarise_victim(session, last, summary);
+        summarise_victim(session, summary);
 }
 
 static struct trk_total count_processes(const struct trk_session *session)

@@ -217,6 +217,10 @@ static void put_oom(struct trk_json *json, const struct trk_session *session,
     trk__json_key(json, "command");
     trk__json_string(json, summary->oom_pid ? summary->oom_command : NULL);
     put_whole(json, "held_bytes", summary->oom_process_bytes);
+    trk__json_key(json, "cgroup");
+    trk__json_string(json, *summary->oom_cgroup ? summary->oom_cgroup : NULL);
+    trk__json_key(json, "whole_machine");
+    trk__json_bool(json, summary->oom_of_machine);
     put_whole(json, "limit_bytes", summary->oom_limit_bytes);
     put_whole(json, "advised_bytes", summary->oom_advice_bytes);
     trk__json_key(json, "last_moments");

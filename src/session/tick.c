@@ -63,6 +63,7 @@ void trk__session_peek(struct trk_session *session)
     trk__job_discover(&session->job, forks_of(scratch));
     trk__job_look(&session->job);
     trk__truth_after_look(&session->truth, scratch);
+    trk__truth_moment(&session->truth);
     trk__session_fill_gpus(session, scratch);
     trk__session_ask_gpus(session);
     tell_look(session);

@@ -3,6 +3,7 @@
 #ifndef TRK_SESSION_TRUTH_H
 #define TRK_SESSION_TRUTH_H
 
+#include "account/kernel_log.h"
 #include "account/peak.h"
 #include "account/process_book.h"
 #include "account/reconcile.h"
@@ -67,6 +68,9 @@ struct trk_truth {
     struct trk_moment moment[TRK_MOMENTS];
     unsigned moment_count, moment_next;
     struct trk_moment_process killed; /* the last that died of SIGKILL; pid 0: none */
+    bool log_was_read;                /* the kernel's, and whom of the job it killed is known */
+    unsigned oom_told;                /* how many ... */
+    struct trk_oom_kill oom;          /* ... and the last of them; pid 0: none */
 };
 
 /* Before the job is started: `sources` as in struct trk_options. */
@@ -105,7 +109,10 @@ void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc)
 void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sample);
 const struct trk_moment *trk__truth_moment_at(const struct trk_truth *truth, unsigned age);
 
-/* Fills in who was killed, where only the memory of the last moments can tell. */
+/* truth_death.c: fills in who was killed and why, once all that the sources tell is known. */
 void trk__truth_find_killed(struct trk_truth *truth);
+
+/* Kills for want of memory by the count of the job's cgroup; false where it has none. */
+bool trk__truth_oom_counted(const struct trk_session *session, uint64_t *ret_kills);
 
 #endif

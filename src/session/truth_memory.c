@@ -189,12 +189,3 @@ void trk__truth_moment(struct trk_truth *truth)
             rank(moment, &job->tree.item[i],
                  job->tree.item[i].statm.resident_pages * truth->session->context.page_bytes);
 }
-
-/* The largest of the last moment that is gone by now. */
-void trk__truth_find_killed(struct trk_truth *truth)
-{
-    const struct trk_moment *last = trk__truth_moment_at(truth, 0);
-    for (unsigned i = 0; last && !truth->killed.pid && i < last->count; i++)
-        if (!trk__proc_tree_find(&truth->session->job.tree, last->largest[i].pid))
-            truth->killed = last->largest[i];
-}

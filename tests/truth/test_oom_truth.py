@@ -51,15 +51,37 @@ def test_oom_kill_is_told(limited_group, folder, below):
     done, summary = run_limited(limited_group, folder, *words)
     assert done.returncode == (3 if below else -9)
     assert summary["totals"]["oom_kills"] == {"value": 1, "source": "cgroup"}
-    oom = summary["oom"]
+    check_told(limited_group, summary["oom"], done.stderr)
+
+
+def check_told(group, oom, text):
+    """Who, at whose limit, what to ask for."""
     assert oom["command"] == "known_truth"
     assert oom["limit_bytes"] == LIMIT
+    assert oom["cgroup"] == f"/{group.name}"
+    assert not oom["whole_machine"]
     assert 0.9 * LIMIT < oom["held_bytes"] < 1.05 * LIMIT
     assert oom["advised_bytes"] >= LIMIT * 1.5
     assert oom["last_moments"] and oom["last_moments"][0]["memory_bytes"] > 0
-    assert re.search(r"killed 1 process for want of memory", done.stderr)
-    assert re.search(r"known_truth\[\d+\] held \S+ MiB, the limit is 200 MiB; ask for at least",
-                     " ".join(done.stderr.split()))
+    words = " ".join(text.split())
+    assert "the kernel killed 1 process for want of memory" in words
+    assert re.search(rf"known_truth\[{oom['pid']}\] held \S+ MiB, the limit of its cgroup is 200 MiB; "
+                     r"ask for at least \S+ GiB next time", words)
+    assert f"cgroup /{group.name}" in words
+
+
+@pytest.mark.parametrize("sources", ["wait4,events,hwm", "wait4"])
+def test_a_kill_in_a_cgroup_that_we_do_not_watch(limited_group, folder, sources):
+    """A job that enters a cgroup of its own, as a container does: our own counts nothing, the kernel's log tells."""
+    helpers.need(os.access("/dev/kmsg", os.R_OK), "the kernel's log may not be read")
+    summary = folder / "summary.json"
+    script = f'echo $$ > {limited_group}/cgroup.procs; "$@"'
+    done = helpers.tracker("--no-save", "-i", "0.1", "--sources", sources, "-s", summary, "sh", "-c", script, "sh",
+                           job(), "spike", "400", "50", "1", cwd=folder)
+    told = json.loads(summary.read_text())
+    assert done.returncode == 137
+    assert told["totals"]["oom_kills"] == {"value": 1, "source": "kmsg"}
+    check_told(limited_group, told["oom"], done.stderr)
 
 
 def test_a_kill_by_hand_is_no_oom(limited_group, folder):

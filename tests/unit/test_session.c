@@ -275,6 +275,55 @@ static void memory_is_flat_over_a_million_ticks(void)
     world_done(&w);
 }
 
+static void oom_kills_at(const struct world *w, unsigned count)
+{
+    fake_root_write(&w->root, "proc/self/cgroup", "0::/job\n");
+    fake_root_write(&w->root, "proc/self/mountinfo",
+                    "30 23 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n");
+    fake_root_write(&w->root, "sys/fs/cgroup/job/memory.max", "104857600\n");
+    fake_root_write(&w->root, "sys/fs/cgroup/job/memory.events", "oom %u\noom_kill %u\n", count,
+                    count);
+}
+
+static void the_kernels_log_names_whom_it_killed(void)
+{
+    struct trk_options options;
+    struct trk_summary summary = {.size = sizeof summary};
+    struct trk_error error;
+    struct world w;
+    trk_options_init(&options);
+    world_init(&w, &options);
+    oom_kills_at(&w, 3);
+    start(&w, 100);
+    tick(&w, SECOND);
+    oom_kills_at(&w, 4);
+    fake_root_remove(&w.root, "proc/100");
+    /* Before the job, one of somebody else, and the job's: only the last counts. */
+    fake_root_write(&w.root, "dev/kmsg",
+                    "3,1,50000000,-;Out of memory: Killed process 100 (early) total-vm:9kB, "
+                    "anon-rss:4kB\n"
+                    "4,2,101100000,-;memory: usage 50000kB, limit 51200kB, failcnt 1\n"
+                    "6,3,101200000,-;oom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/other,"
+                    "task_memcg=/job,task=a,pid=100,uid=0\n"
+                    "3,4,101300000,-;Memory cgroup out of memory: Killed process 100 (hungry) "
+                    "total-vm:90000kB, anon-rss:40000kB, file-rss:96kB, shmem-rss:0kB\n"
+                    "3,5,101400000,-;Out of memory: Killed process 7 (else) total-vm:9kB, "
+                    "anon-rss:4kB\n");
+    w.now_ns += SECOND;
+    CHECK(trk_session_finish(w.session, &error) == 0);
+    trk_session_summary(w.session, &summary);
+    CHECK_NEAR(summary.oom_kills.value, 1, 0);
+    CHECK_TEXT(summary.oom_kills.source, "cgroup");
+    CHECK_U64(summary.oom_pid, 100);
+    CHECK_TEXT(summary.oom_command, "hungry");
+    CHECK_NEAR(summary.oom_process_bytes, 40096 * 1024, 0);
+    CHECK_NEAR(summary.oom_limit_bytes, 51200 * 1024, 0);
+    CHECK_TEXT(summary.oom_cgroup, "/other");
+    CHECK(!summary.oom_of_machine);
+    CHECK(summary.oom_advice_bytes > summary.oom_limit_bytes);
+    world_done(&w);
+}
+
 int main(void)
 {
     RUN(a_tick_covers_its_interval);
@@ -284,5 +333,6 @@ int main(void)
     RUN(options_out_of_range_are_refused);
     RUN(a_process_that_is_not_there_is_told);
     RUN(memory_is_flat_over_a_million_ticks);
+    RUN(the_kernels_log_names_whom_it_killed);
     return check_done("session");
 }
