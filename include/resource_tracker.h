@@ -452,6 +452,60 @@ TRK_API int trk_recommendation_paste(const trk_recommendation *recommendation, c
 /* The name of the index-th form; NULL past the end. */
 TRK_API const char *trk_paste_form(size_t index);
 
+/* ---- what to rent -------------------------------------------------------------------- */
+
+/* Prices come from the table that is built in (or a newer one that trk_catalog_update has fetched), or, if `online`
+ * allows it, from Spare Cores Keeper. Texts are JSON, which the caller frees with trk_free; every price stands with its
+ * source and date, and "credit" is to be shown with them. Any thread may call. */
+
+struct trk_server_options {
+    size_t size;      /* sizeof(struct trk_server_options) */
+    double cpu_cores; /* what is needed; 0 or NaN: nothing, as below. Fractions count */
+    double
+        memory_mib; /* of the memory that a job has: the machine's less 200 MiB and 2 % for its system */
+    double gpu_devices;
+    double vram_mib;       /* of one device */
+    double vram_total_mib; /* of all devices together: the classic rule's figure */
+    size_t count;          /* how many servers, 1 to 1000; 1 */
+    bool spot;             /* the cheapest by spot price */
+    bool online;           /* Keeper may be asked: the needs and filters are sent, nothing else */
+    const char *const *
+        filters; /* "NAME=VALUE[,VALUE]", NULL-terminated; NULL: none. vendor_id, region, architecture,
+                                   cpu_allocation, gpu_model; any other is Keeper's, and an error offline */
+    double run_seconds; /* of a run, one interval included: what it would cost; 0: none */
+    const char *
+        cloud_info; /* where it ran (trk_cloud_info_json): what it cost, and savings; NULL: not known */
+    const char *keeper_url; /* NULL: TRACKER_KEEPER_URL, else Keeper's */
+};
+
+TRK_API void trk_server_options_init(struct trk_server_options *options);
+
+/* {"source": "catalog" or "keeper", "date", "currency", "credit", "note", "needs", "memory_reserve", "servers",
+ *  "by_vendor", "by_vendor_spot", "run", "finish"}
+ * servers: the cheapest that fit, first of all, with Keeper's keys (vendor_id, server_id, api_reference, vcpus,
+ * memory_amount, gpu_count, gpu_memory_min, gpu_memory_total, gpu_model, cpu_allocation, cpu_architecture,
+ * min_price_ondemand, min_price_spot in dollars an hour, ...), then region, source, date, and of the run
+ * best_ondemand_price_duration, best_spot_price_duration and cost_savings {percent, amount} (null: not known).
+ * by_vendor: the cheapest of each vendor. run: what the run cost where it ran (run_costs; price_region is the region of the
+ * price, price_is_of_region whether it is the run's). note: why Keeper's answer is not here. -ENOTSUP: a filter that only
+ * Keeper can check. No server that fits is an empty list. */
+TRK_API int trk_recommend_servers(const struct trk_server_options *options, char **ret_json,
+                                  struct trk_error *error);
+
+/* The same for the needs of a level, the last run's length and the place that it ran in; options NULL: the defaults, else
+ * count, spot, online, filters and keeper_url count. With "finish": the cheapest machine to finish on for each number of
+ * cores (vendor_id, server_id, vcpus, seconds, price, cost, cheapest), by the curve of time against cores. -ENODATA: the
+ * runs are too short. */
+TRK_API int trk_recommendation_servers(const trk_recommendation *recommendation,
+                                       enum trk_level level,
+                                       const struct trk_server_options *options, char **ret_json,
+                                       struct trk_error *error);
+
+/* What a server costs an hour: {"vendor_id", "server_id", "region", "price", "price_region", "price_is_of_region", ...}; in
+ * `region` (NULL: any), else in the first that has a price. -ENOENT: no price is known. */
+TRK_API int trk_server_price(const char *vendor, const char *server, const char *region,
+                             bool online, char **ret_json, struct trk_error *error);
+
 /* ---- past runs ----------------------------------------------------------------------- */
 
 enum trk_run_kind { TRK_RUN_COMMAND = 0, TRK_RUN_ATTACHED, TRK_RUN_SYSTEM };

@@ -6,10 +6,12 @@
 #include "base/json.h"
 #include "recommend/loaded.h"
 #include "recommend/run_facts.h"
+#include "recommend/servers.h"
 #include "snapshot/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,8 @@ enum { RUNS_MAX = 1000, HISTORY_DEFAULT = 10 };
 
 struct trk_recommendation {
     struct trk_advice advice;
+    double run_seconds; /* of the last run, one interval included; NaN: not known */
+    char *cloud_info;   /* where it ran, as JSON; NULL: not known */
 };
 
 void trk_recommend_options_init(struct trk_recommend_options *options)
@@ -32,17 +36,38 @@ void trk_recommend_options_init(struct trk_recommend_options *options)
 struct facts_list {
     struct trk_run_facts *run;
     size_t count;
+    double last_seconds; /* see struct trk_recommendation */
+    char *last_cloud_info;
 };
 
 static void facts_list_done(struct facts_list *list)
 {
+    free(list->last_cloud_info);
     for (size_t i = 0; i < list->count; i++)
         trk__run_facts_done(&list->run[i]);
     free(list->run);
 }
 
+/* From the first reading to the last, and an interval: what the rows cover. */
+static double billed_seconds(const struct trk_snapshot *snapshot)
+{
+    double start = trk__snapshot_number(snapshot, "metadata.start_time");
+    double stop = trk__snapshot_number(snapshot, "metadata.stop_time");
+    double seconds = stop - start + trk__snapshot_number(snapshot, "metadata.interval");
+    return isnan(seconds) ? trk__snapshot_number(snapshot, "metadata.duration") : seconds;
+}
+
+static void note_last(struct facts_list *list, const struct trk_snapshot *snapshot)
+{
+    const char *cloud = trk__snapshot_get(snapshot, "cloud_info");
+    free(list->last_cloud_info);
+    list->last_cloud_info = cloud ? strdup(cloud) : NULL;
+    list->last_seconds = billed_seconds(snapshot);
+}
+
 static int add_snapshot(struct facts_list *list, const struct trk_snapshot *snapshot)
 {
+    note_last(list, snapshot);
     struct trk_run_facts *grown = realloc(list->run, (list->count + 1) * sizeof *grown);
     if (!grown)
         return -ENOMEM;
@@ -191,13 +216,15 @@ static int take_runs(struct facts_list *list, const char *const runs[], size_t c
 
 /* ---- the public face ----------------------------------------------------------------- */
 
-static int advise(const struct facts_list *list, const struct trk_recommend_options *options,
+static int advise(struct facts_list *list, const struct trk_recommend_options *options,
                   trk_recommendation **ret_recommendation, struct trk_error *error)
 {
     TRK_CLEANUP_FREE trk_recommendation *recommendation = calloc(1, sizeof *recommendation);
     if (!recommendation ||
         trk__advise(list->run, list->count, options->slowdown_ratio, &recommendation->advice) < 0)
         return trk__error_set(error, -ENOMEM, "no memory for a recommendation");
+    recommendation->run_seconds = list->last_seconds;
+    recommendation->cloud_info = TRK_STEAL(list->last_cloud_info);
     *ret_recommendation = TRK_STEAL(recommendation);
     return 0;
 }
@@ -273,6 +300,8 @@ void trk_recommend_classic(const struct trk_classic_stats runs[], size_t count,
 
 void trk_recommendation_free(trk_recommendation *recommendation)
 {
+    if (recommendation)
+        free(recommendation->cloud_info);
     free(recommendation);
 }
 
@@ -374,4 +403,41 @@ int trk_recommendation_paste(const trk_recommendation *recommendation, const cha
 const char *trk_paste_form(size_t index)
 {
     return trk__paste_name(index);
+}
+
+/* A run of the length of one: the curve is of all of them together. */
+static size_t curve_of_one(const struct trk_advice *advice,
+                           struct trk_curve_point ret_curve[TRK_CURVE_POINTS_MAX])
+{
+    for (size_t i = 0; i < advice->curve_count; i++)
+        ret_curve[i] = (struct trk_curve_point){advice->curve[i].cores,
+                                                advice->curve[i].seconds / advice->runs_used};
+    return advice->runs_used ? advice->curve_count : 0;
+}
+
+int trk_recommendation_servers(const trk_recommendation *recommendation, enum trk_level level,
+                               const struct trk_server_options *options, char **ret_json,
+                               struct trk_error *error)
+{
+    struct trk_need need = {.size = sizeof need};
+    int code = trk_recommendation_need(recommendation, level, &need);
+    if (code < 0)
+        return trk__error_set(error, code, "%s",
+                              code == -ENODATA ? recommendation->advice.message
+                                               : "there is no such level");
+    const double mib = 1048576;
+    struct trk_server_options own;
+    trk_server_options_init(&own);
+    if (options)
+        own = *options;
+    own.cpu_cores = need.cpu_cores;
+    own.memory_mib = need.memory_bytes / mib;
+    own.gpu_devices = need.gpu_devices;
+    own.vram_mib = need.gpu_devices > 0 ? need.vram_bytes / mib : 0;
+    own.vram_total_mib = 0;
+    own.run_seconds = isnan(recommendation->run_seconds) ? 0 : recommendation->run_seconds;
+    own.cloud_info = recommendation->cloud_info;
+    struct trk_curve_point curve[TRK_CURVE_POINTS_MAX];
+    size_t points = curve_of_one(&recommendation->advice, curve);
+    return trk__servers_answer(&own, curve, points, ret_json, error);
 }
