@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef TRK_NET_FOLDER /* builds without an installed module, as R's */
+#define TRK_NET_FOLDER "/usr/local/lib/resource-tracker"
+#endif
+
 /* "FOLDER/resource-tracker-net.so" beside a file. */
 static bool beside(const char *file, char ret_path[PATH_MAX])
 {
