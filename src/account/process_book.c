@@ -149,6 +149,8 @@ static void merge_into(struct trk_life *sum, const struct trk_life *life)
         sum->peak_rss_bytes = life->peak_rss_bytes;
     if (life->start_time > 0 && (sum->start_time <= 0 || life->start_time < sum->start_time))
         sum->start_time = life->start_time;
+    if (life->end_time > sum->end_time)
+        sum->end_time = life->end_time;
 }
 
 /* The line of a command; the last one stands for all commands beyond the limit. */

@@ -25,6 +25,7 @@ struct trk_life {
     pid_t ppid;
     char comm[TRK_LIFE_COMM_SIZE];
     double start_time; /* since the epoch; 0: not known */
+    double end_time;   /* likewise; 0: not known, or it has not ended */
     uint32_t merged;   /* how many this line stands for */
     uint8_t told_by;
     bool has_status, has_cpu, has_bytes;

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "report/chart_series.h"
 #include "report/run_findings.h"
+#include "snapshot/rows_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -148,6 +149,18 @@ struct scratch {
     double *values, *points;
 };
 
+/* scratch->values under a name. */
+static void put_values(struct trk_json *json, const struct trk_run_view *view, const char *name,
+                       double total, struct scratch *scratch)
+{
+    struct stats stats = stats_of(view, scratch->values);
+    trk__json_key(json, name);
+    trk__json_begin_object(json);
+    put_stats(json, &stats, total);
+    put_points(json, scratch->values, view->rows, scratch->points);
+    trk__json_end_object(json);
+}
+
 static void put_column(struct trk_json *json, const struct trk_run_view *view,
                        enum trk_view_column column, struct scratch *scratch)
 {
@@ -158,12 +171,23 @@ static void put_column(struct trk_json *json, const struct trk_run_view *view,
         total = stats_of(view, scratch->values).sum;
         trk__chart_rates(scratch->values, view->times, view->rows, view->times[0]);
     }
-    struct stats stats = stats_of(view, scratch->values);
-    trk__json_key(json, trk__view_name(column));
-    trk__json_begin_object(json);
-    put_stats(json, &stats, total);
-    put_points(json, scratch->values, view->rows, scratch->points);
-    trk__json_end_object(json);
+    put_values(json, view, trk__view_name(column), total, scratch);
+}
+
+/* "gpu0_utilization", "gpu0_memory" */
+static void put_gpu_columns(struct trk_json *json, const struct trk_run_view *view,
+                            struct scratch *scratch)
+{
+    static const char *const kinds[][2] = {{"utilization_ratio", "utilization"},
+                                           {"memory_used_bytes", "memory"}};
+    for (unsigned gpu = 0; gpu < TRK_ROWS_GPUS; gpu++)
+        for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+            char column[64], name[64];
+            snprintf(column, sizeof column, "gpu%u_%s", gpu, kinds[kind][0]);
+            snprintf(name, sizeof name, "gpu%u_%s", gpu, kinds[kind][1]);
+            if (trk__view_detail(view, column, scratch->values))
+                put_values(json, view, name, NAN, scratch);
+        }
 }
 
 static void put_times(struct trk_json *json, const struct trk_run_view *view, double *points)
@@ -194,6 +218,7 @@ static int put_charts(struct trk_json *json, const struct trk_run_view *view)
     trk__json_begin_object(json);
     for (int column = 0; column < TRK_VIEW_COLUMN_COUNT; column++)
         put_column(json, view, (enum trk_view_column)column, &scratch);
+    put_gpu_columns(json, view, &scratch);
     trk__json_end_object(json);
     trk__json_end_object(json);
     return 0;

@@ -105,32 +105,49 @@ double trk__view_row_seconds(const struct trk_run_view *view, size_t row)
 
 /* ---- columns ------------------------------------------------------------------------- */
 
-/* A table that has columns but no rows gives none. */
-static const struct trk_series_column *find_column(const struct trk_snapshot *snapshot,
-                                                   enum trk_view_column wanted)
+/* The table that has a metric among its columns, and rows. */
+static const struct trk_series *table_with(const struct trk_snapshot *snapshot,
+                                           enum trk_metric metric)
 {
-    for (int i = 0; i < METRICS_EACH && columns[wanted].metric[i] != TRK_M_TIMESTAMP; i++) {
-        enum trk_metric metric = columns[wanted].metric[i];
-        const struct trk_series *series = trk__metrics[metric].scope == TRK_SCOPE_PROCESS
-                                              ? &snapshot->process
-                                              : &snapshot->system;
-        const struct trk_series_column *column =
-            series->rows ? trk__series_find(series, metric) : NULL;
-        if (column)
-            return column;
-    }
+    const struct trk_series *own =
+        trk__metrics[metric].scope == TRK_SCOPE_PROCESS ? &snapshot->process : &snapshot->system;
+    const struct trk_series *tables[] = {own, &snapshot->detail};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (tables[i]->rows && trk__series_find(tables[i], metric))
+            return tables[i];
     return NULL;
+}
+
+/* Rows that a table does not have are absent. */
+static bool copy_column(const struct trk_run_view *view, const struct trk_series *series,
+                        const struct trk_series_column *column, double *ret_values)
+{
+    bool any = false;
+    for (size_t row = 0; row < view->rows; row++) {
+        double value = row < series->rows ? trk__series_value(column, row) : NAN;
+        ret_values[row] = isfinite(value) ? value : NAN;
+        any |= isfinite(value);
+    }
+    return any;
 }
 
 bool trk__view_values(const struct trk_run_view *view, enum trk_view_column wanted,
                       double *ret_values)
 {
-    const struct trk_series_column *column = find_column(view->snapshot, wanted);
-    bool any = false;
-    for (size_t row = 0; column && row < view->rows; row++) {
-        double value = trk__series_value(column, row);
-        ret_values[row] = isfinite(value) ? value : NAN;
-        any |= isfinite(value);
+    for (int i = 0; i < METRICS_EACH && columns[wanted].metric[i] != TRK_M_TIMESTAMP; i++) {
+        enum trk_metric metric = columns[wanted].metric[i];
+        const struct trk_series *series = table_with(view->snapshot, metric);
+        if (series)
+            return copy_column(view, series, trk__series_find(series, metric), ret_values);
     }
-    return any;
+    return false;
+}
+
+bool trk__view_detail(const struct trk_run_view *view, const char *name, double *ret_values)
+{
+    const struct trk_series *series = &view->snapshot->detail;
+    for (size_t i = 0; i < series->columns; i++)
+        if (series->rows && strcmp(series->column[i].name, name) == 0)
+            return copy_column(view, series, &series->column[i], ret_values);
+    return false;
 }

@@ -53,6 +53,9 @@ bool trk__view_is_count(enum trk_view_column column);
 bool trk__view_values(const struct trk_run_view *view, enum trk_view_column column,
                       double *ret_values);
 
+/* A column of the details by its name; as trk__view_values. */
+bool trk__view_detail(const struct trk_run_view *view, const char *name, double *ret_values);
+
 /* Seconds that a row covers. */
 double trk__view_row_seconds(const struct trk_run_view *view, size_t row);
 

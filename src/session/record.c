@@ -19,7 +19,7 @@
 
 /* From this look on, 2 ms after the start, a run has a growing file and leaves a trace when it is killed: shorter ones
  * are not worth one. */
-enum { PEEKS_BEFORE_FILE = 1, TEXT_LIMIT = 1 << 20, TEXTS = 5 };
+enum { PEEKS_BEFORE_FILE = 1, TEXT_LIMIT = 1 << 20, TEXTS = 7 };
 
 enum { COMMAND_BYTES_MAX = 16 << 10, COMMAND_WORDS_MAX = 1000 };
 
@@ -60,6 +60,8 @@ static void begin_file(struct trk_session *session)
     if (!session->recorder || session->recorder->fd >= 0)
         return;
     session->recorder->pid = session->job.tree.root_pid;
+    if (trk__gpu_may_be_here(session->gpu))
+        trk__recorder_expect_gpus(session->recorder);
     tell_failure(session, trk__recorder_begin(session->recorder));
     session->lists_processes |= session->options.rows & TRK_ROWS_SYSTEM;
 }
@@ -286,7 +288,7 @@ static void make_texts(struct texts *texts, const struct trk_session *session,
         texts->at[i] = texts->buffer.len;
         /* A job of milliseconds does not wait for facts of the machine. */
         bool is_short = session->recorder->fd < 0;
-        if ((i == 0 || i == 4) && is_short)
+        if ((i == 0 || i >= 4) && is_short)
             trk__json_null(&json);
         else if (i == 0)
             trk__session_put_server(&json, session);
@@ -296,10 +298,19 @@ static void make_texts(struct texts *texts, const struct trk_session *session,
             put_gpus(&json, session);
         else if (i == 3)
             put_limits(&json, session);
-        else
+        else if (i == 4)
             trk__session_put_cloud(&json, session);
+        else if (i == 5)
+            trk__summary_put_oom(&json, session, summary);
+        else
+            trk__session_put_processes(&json, session);
         trk__buffer_add_char(&texts->buffer, '\0');
     }
+}
+
+static const char *text_or_none(const char *json)
+{
+    return strcmp(json, "null") == 0 ? NULL : json;
 }
 
 int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *error)
@@ -326,6 +337,8 @@ int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *er
             .totals = data + texts.at[1],
             .gpus = count_gpus(session) ? data + texts.at[2] : "[]",
             .limits = data + texts.at[3],
+            .oom = text_or_none(data + texts.at[5]),
+            .processes = text_or_none(data + texts.at[6]),
         };
         code = trk__recorder_save(recorder, &end, error);
     }

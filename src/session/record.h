@@ -24,6 +24,10 @@ void trk__session_put_server(struct trk_json *json, const struct trk_session *se
 /* Which cloud it is in, as an object; null: that was not asked. Waits for nobody. */
 void trk__session_put_cloud(struct trk_json *json, const struct trk_session *session);
 
+/* The processes that are known one by one, by CPU time, and behind them the rest by command. */
+enum { TRK_RECORD_PROCESSES_MAX = 1000 };
+void trk__session_put_processes(struct trk_json *json, const struct trk_session *session);
+
 /* Whether the answer is there. */
 bool trk__session_knows_cloud(const struct trk_session *session);
 

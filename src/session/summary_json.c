@@ -203,15 +203,21 @@ static void put_moment(struct trk_json *json, const struct trk_session *session,
     trk__json_end_object(json);
 }
 
-/* Only where somebody was killed for want of memory: whom, at which limit, and the last half minute. */
-static void put_oom(struct trk_json *json, const struct trk_session *session,
-                    const struct trk_summary *summary)
+static bool has_oom(const struct trk_summary *summary)
+{
+    return summary->oom_kills.valid && summary->oom_kills.value > 0;
+}
+
+/* Where somebody was killed for want of memory: whom, at which limit, and the last half minute. */
+void trk__summary_put_oom(struct trk_json *json, const struct trk_session *session,
+                          const struct trk_summary *summary)
 {
     const struct trk_moment *moment;
     const int64_t told_ns = 30 * INT64_C(1000000000);
-    if (!summary->oom_kills.valid || !(summary->oom_kills.value > 0))
+    if (!has_oom(summary)) {
+        trk__json_null(json);
         return;
-    trk__json_key(json, "oom");
+    }
     trk__json_begin_object(json);
     put_whole(json, "pid", summary->oom_pid ? summary->oom_pid : NAN);
     trk__json_key(json, "command");
@@ -268,7 +274,10 @@ int trk_session_write_summary(const trk_session *session, char *const command[],
     put_times(&json, &summary);
     trk__json_key(&json, "totals");
     trk__summary_put_totals(&json, &summary);
-    put_oom(&json, session, &summary);
+    if (has_oom(&summary)) {
+        trk__json_key(&json, "oom");
+        trk__summary_put_oom(&json, session, &summary);
+    }
     put_statistics(&json, "averages", session, false);
     put_statistics(&json, "maxima", session, true);
     put_overhead(&json, &summary);

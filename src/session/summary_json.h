@@ -8,4 +8,8 @@
 /* The object of totals. */
 void trk__summary_put_totals(struct trk_json *json, const struct trk_summary *summary);
 
+/* Who was killed for want of memory, as an object; null: nobody. */
+void trk__summary_put_oom(struct trk_json *json, const struct trk_session *session,
+                          const struct trk_summary *summary);
+
 #endif

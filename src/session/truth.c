@@ -153,6 +153,13 @@ static void note_killed(struct trk_truth *truth, pid_t pid, const char *comm, ui
     memcpy(truth->killed.comm, comm, sizeof truth->killed.comm);
 }
 
+/* The first who tells it is the nearest to it. */
+static void note_end_time(const struct trk_truth *truth, struct trk_life *life)
+{
+    if (life->end_time <= 0)
+        life->end_time = (double)trk__context_realtime_ns(&truth->session->context) * 1e-9;
+}
+
 /* `status`: as wait4 gave it to us; NULL: somebody else has reaped it. `proc`: NULL if no look ever caught it. */
 static void on_process_end(void *state, pid_t pid, const struct trk_proc *proc, const int *status)
 {
@@ -171,6 +178,7 @@ static void on_process_end(void *state, pid_t pid, const struct trk_proc *proc, 
         if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)
             note_killed(truth, pid, life->comm, life->peak_rss_bytes);
     }
+    note_end_time(truth, life);
     if (open)
         trk__book_end(&truth->book, open);
     else if (
@@ -202,6 +210,7 @@ static void on_death(struct trk_truth *truth, const struct trk_record *record)
     life->status = record->status;
     life->has_status = true;
     life->told_by |= TRK_LIFE_EVENTS;
+    note_end_time(truth, life);
     trk__book_end(&truth->book, life);
     if (!WIFSIGNALED(record->status) || WTERMSIG(record->status) != SIGKILL)
         return;

@@ -50,7 +50,7 @@ int trk__recorder_new(const struct trk_record_options *options, struct trk_recor
         return -ENOMEM;
     recorder->options = *options;
     recorder->fd = -1;
-    trk__rows_layout(options->rows, &recorder->layout);
+    trk__rows_layout(options->rows, false, &recorder->layout);
     int code = 0;
     if (options->path) {
         if (strlen(options->path) >= sizeof recorder->rows_path)
@@ -179,6 +179,12 @@ int trk__recorder_begin(struct trk_recorder *recorder)
     else
         recorder->fd = fd;
     return fd < 0 ? fd : 0;
+}
+
+void trk__recorder_expect_gpus(struct trk_recorder *recorder)
+{
+    if (recorder->fd < 0 && !recorder->rows)
+        trk__rows_layout(recorder->options.rows, true, &recorder->layout);
 }
 
 static double larger(double held, double value)
@@ -350,6 +356,10 @@ static int fill_parts(struct trk_snapshot *snapshot, const struct trk_recorder *
         {"totals", end->totals}, {"limits", end->limits},           {"gpus", end->gpus}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts && code == 0; i++)
         code = trk__snapshot_set(snapshot, parts[i].key, parts[i].json ? parts[i].json : "null");
+    if (code == 0 && end->oom)
+        code = trk__snapshot_set(snapshot, "oom", end->oom);
+    if (code == 0 && end->processes)
+        code = trk__snapshot_set(snapshot, "processes", end->processes);
     return code;
 }
 
@@ -409,6 +419,8 @@ static int save_grown(struct trk_recorder *recorder, struct trk_snapshot *snapsh
     if (code < 0)
         return trk__error_set(error, code, "%s: %s", recorder->rows_path, strerror(-code));
     code = trk__rows_reader_tables(&reader, 0, 0, &snapshot->process, &snapshot->system);
+    if (code == 0)
+        code = trk__rows_reader_detail(&reader, &snapshot->detail);
     if (code == 0)
         code = trk__store_take_events(recorder->folder, recorder->id, snapshot);
     if (code == 0)

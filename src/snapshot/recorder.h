@@ -55,6 +55,9 @@ void trk__recorder_set_command(struct trk_recorder *recorder, char *const comman
 /* Makes the growing file, if there is none; a tracker that is killed from here on leaves a trace. */
 int trk__recorder_begin(struct trk_recorder *recorder);
 
+/* Rows are to have place for GPUs. Before the growing file is made. */
+void trk__recorder_expect_gpus(struct trk_recorder *recorder);
+
 /* Takes a row. `last`: there will be no other. When it returns 0 the row is on disk, or it is the only one. */
 int trk__recorder_row(struct trk_recorder *recorder, const struct trk_row *row, bool last);
 
@@ -66,6 +69,7 @@ struct trk_record_end {
     bool ended;                /* the job did; else we stopped to watch it */
     double time_limit_seconds; /* that it was ended at; NaN: at none */
     const char *server_info, *cloud_info, *totals, *gpus, *limits;
+    const char *oom, *processes; /* NULL: the record says nothing of them */
 };
 
 /* Writes the record into the folder of runs and removes what grew. */

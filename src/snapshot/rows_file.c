@@ -45,7 +45,37 @@ static void add_scope(struct trk_rows_layout *layout, enum trk_scope scope)
     }
 }
 
-void trk__rows_layout(enum trk_rows rows, struct trk_rows_layout *ret_layout)
+static bool is_detail(enum trk_metric metric)
+{
+    return metric != TRK_METRIC_COUNT &&
+           !trk__metrics[metric].column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].name;
+}
+
+static void add_detail(struct trk_rows_layout *layout, enum trk_metric metric, uint32_t device)
+{
+    if (layout->columns == TRK_ROWS_COLUMNS_MAX)
+        return;
+    layout->form[layout->columns] = trk__unit_form(trk__metrics[metric].unit);
+    layout->device[layout->columns] = (uint8_t)device;
+    layout->metric[layout->columns++] = metric;
+}
+
+static void add_details(struct trk_rows_layout *layout, enum trk_rows rows, bool gpus)
+{
+    static const enum trk_metric of_system[] = {TRK_M_SYS_PSI_CPU_SOME, TRK_M_SYS_PSI_MEM_SOME,
+                                                TRK_M_SYS_PSI_IO_SOME, TRK_M_SYS_CG_THROTTLED};
+    if (rows & TRK_ROWS_SYSTEM)
+        for (size_t i = 0; i < sizeof of_system / sizeof *of_system; i++)
+            add_detail(layout, of_system[i], 0);
+    if (rows & TRK_ROWS_PROCESS)
+        add_detail(layout, TRK_M_PROC_MEMORY_ESTIMATED, 0);
+    for (uint32_t i = 0; gpus && i < TRK_ROWS_GPUS; i++) {
+        add_detail(layout, TRK_M_GPU_UTILIZATION, i);
+        add_detail(layout, TRK_M_GPU_MEMORY_USED, i);
+    }
+}
+
+void trk__rows_layout(enum trk_rows rows, bool gpus, struct trk_rows_layout *ret_layout)
 {
     *ret_layout = (struct trk_rows_layout){0};
     add_scope(ret_layout, TRK_SCOPE_ROW);
@@ -53,28 +83,72 @@ void trk__rows_layout(enum trk_rows rows, struct trk_rows_layout *ret_layout)
         add_scope(ret_layout, TRK_SCOPE_SYSTEM);
     if (rows & TRK_ROWS_PROCESS)
         add_scope(ret_layout, TRK_SCOPE_PROCESS);
+    add_details(ret_layout, rows, gpus);
+}
+
+static double value_of(const struct trk_rows_layout *layout, uint32_t column,
+                       const struct trk_row *row)
+{
+    enum trk_metric metric = layout->metric[column];
+    if (trk__metrics[metric].scope != TRK_SCOPE_GPU)
+        return row->value[metric];
+    const struct trk_device_rows *gpus = &row->devices[TRK_SCOPE_GPU - TRK_SCOPE_DEVICE_FIRST];
+    uint32_t device = layout->device[column];
+    return device < gpus->count ? gpus->item[device].value[metric - trk__scope_first(TRK_SCOPE_GPU)]
+                                : NAN;
 }
 
 void trk__rows_pack(const struct trk_rows_layout *layout, const struct trk_row *row,
                     double *ret_values)
 {
     for (uint32_t i = 0; i < layout->columns; i++) {
-        double value = row->value[layout->metric[i]];
+        double value = value_of(layout, i, row);
         enum trk_form form = layout->form[i];
         ret_values[i] =
             isfinite(value) ? trk__column_rounded(form, value) * trk__forms[form].divisor : NAN;
     }
 }
 
+/* As in schema full: "system_memory_used_bytes", "gpu0_utilization_ratio". */
+static void name_of(const struct trk_rows_layout *layout, uint32_t column,
+                    char ret_name[TRK_COLUMN_NAME_SIZE])
+{
+    const struct trk_metric_def *def = &trk__metrics[layout->metric[column]];
+    if (def->scope == TRK_SCOPE_GPU)
+        snprintf(ret_name, TRK_COLUMN_NAME_SIZE, "%s%u_%s", trk__scope_device_prefix(def->scope),
+                 layout->device[column], def->name);
+    else
+        snprintf(ret_name, TRK_COLUMN_NAME_SIZE, "%s%s", trk__scope_prefix(def->scope), def->name);
+}
+
 static size_t put_names(const struct trk_rows_layout *layout, char names[NAMES_SIZE])
 {
     size_t len = 0;
     for (uint32_t i = 0; i < layout->columns && len < NAMES_SIZE; i++) {
-        const struct trk_metric_def *def = &trk__metrics[layout->metric[i]];
-        len += (size_t)snprintf(names + len, NAMES_SIZE - len, "%s%s\n",
-                                trk__scope_prefix(def->scope), def->name);
+        char name[TRK_COLUMN_NAME_SIZE];
+        name_of(layout, i, name);
+        len += (size_t)snprintf(names + len, NAMES_SIZE - len, "%s\n", name);
     }
     return len;
+}
+
+/* "gpu12_utilization_ratio" */
+static enum trk_metric find_gpu_metric(const char *name, uint8_t *ret_device)
+{
+    const char *prefix = trk__scope_device_prefix(TRK_SCOPE_GPU);
+    unsigned device;
+    int read = 0;
+    if (strncmp(name, prefix, strlen(prefix)) != 0 ||
+        sscanf(name + strlen(prefix), "%3u_%n", &device, &read) != 1 || !read || device > UINT8_MAX)
+        return TRK_METRIC_COUNT;
+    const char *rest = name + strlen(prefix) + read;
+    for (enum trk_metric metric = trk__scope_first(TRK_SCOPE_GPU);
+         metric < trk__scope_end(TRK_SCOPE_GPU); metric++)
+        if (strcmp(trk__metrics[metric].name, rest) == 0) {
+            *ret_device = (uint8_t)device;
+            return metric;
+        }
+    return TRK_METRIC_COUNT;
 }
 
 /* A column that this version does not know is kept as absent: it has its place in the row. */
@@ -87,11 +161,13 @@ static int take_names(struct trk_rows_layout *layout, const char *names, size_t 
             return -EBADMSG;
         trk__cursor_copy(&line, name, sizeof name);
         enum trk_metric metric = trk__metric_find(name);
+        if (metric == TRK_METRIC_COUNT)
+            metric = find_gpu_metric(name, &layout->device[layout->columns]);
         layout->metric[layout->columns] = metric;
         layout->form[layout->columns++] =
-            metric == TRK_METRIC_COUNT
-                ? TRK_FORM_NONE
-                : trk__metrics[metric].column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].form;
+            metric == TRK_METRIC_COUNT ? TRK_FORM_NONE
+            : is_detail(metric)        ? trk__unit_form(trk__metrics[metric].unit)
+                                : trk__metrics[metric].column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].form;
     }
     return 0;
 }
@@ -189,6 +265,8 @@ static void drop_rows(struct trk_rows_reader *reader)
         munmap(reader->map, reader->map_bytes);
     free(reader->copy);
     reader->map = reader->copy = NULL;
+    reader->rows = NULL;
+    reader->row_count = 0;
 }
 
 void trk__rows_reader_close(struct trk_rows_reader *reader)
@@ -220,7 +298,7 @@ int trk__rows_reader_row(const struct trk_rows_reader *reader, uint64_t index, d
 
 static bool is_in(enum trk_metric metric, enum trk_scope scope)
 {
-    return metric != TRK_METRIC_COUNT &&
+    return metric != TRK_METRIC_COUNT && !is_detail(metric) &&
            (trk__metrics[metric].scope == scope || trk__metrics[metric].scope == TRK_SCOPE_ROW);
 }
 
@@ -253,6 +331,32 @@ static int make_table(const struct trk_rows_layout *layout, const double *rows, 
             return -ENOMEM;
     }
     series->rows = series->capacity = count;
+    return 0;
+}
+
+static int make_detail(const struct trk_rows_layout *layout, const double *rows, size_t count,
+                       struct trk_series *series)
+{
+    trk__series_init(series, TRK_SCOPE_ROW, TRK_SCHEMA_FULL);
+    series->borrows_block = true;
+    series->column = calloc(layout->columns, sizeof *series->column);
+    if (!series->column)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < layout->columns; i++) {
+        enum trk_metric metric = layout->metric[i];
+        if (metric != TRK_M_TIMESTAMP && !is_detail(metric))
+            continue;
+        char name[TRK_COLUMN_NAME_SIZE];
+        name_of(layout, i, name);
+        struct trk_series_column *column = &series->column[series->columns++];
+        *column = (struct trk_series_column){.name = strdup(name),
+                                             .metric = metric,
+                                             .value = (double *)(uintptr_t)(rows + i),
+                                             .stride = layout->columns};
+        if (!column->name)
+            return -ENOMEM;
+    }
+    series->rows = series->capacity = series->columns > 1 ? count : 0;
     return 0;
 }
 
@@ -320,7 +424,20 @@ int trk__rows_reader_tables(struct trk_rows_reader *reader, uint64_t first, uint
                                        : map_rows(reader, from + bytes);
     if (code < 0)
         return code;
-    const double *rows =
+    reader->rows =
         reader->map ? reader->map + (reader->head_bytes + from) / sizeof(double) : reader->copy;
-    return trk__rows_tables(&reader->layout, rows, (size_t)count, ret_process, ret_system);
+    reader->row_count = (size_t)count;
+    return trk__rows_tables(&reader->layout, reader->rows, reader->row_count, ret_process,
+                            ret_system);
+}
+
+int trk__rows_reader_detail(const struct trk_rows_reader *reader, struct trk_series *ret_detail)
+{
+    struct trk_series detail;
+    int code = make_detail(&reader->layout, reader->rows, reader->row_count, &detail);
+    if (code < 0)
+        trk__series_done(&detail);
+    else
+        *ret_detail = detail;
+    return code;
 }

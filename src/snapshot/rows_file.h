@@ -7,16 +7,18 @@
 #include "metric/derive.h"
 #include "snapshot/series.h"
 
-enum { TRK_ROWS_COLUMNS_MAX = 64, TRK_ROWS_HEAD_MAX = 1 << 20 };
+enum { TRK_ROWS_COLUMNS_MAX = 96, TRK_ROWS_GPUS = 16, TRK_ROWS_HEAD_MAX = 1 << 20 };
 
-/* Which metrics a row has: those of schema v2. */
+/* Which metrics a row has: those of schema v2, and details that a report shows. */
 struct trk_rows_layout {
     uint32_t columns;
     enum trk_metric metric[TRK_ROWS_COLUMNS_MAX];
     enum trk_form form[TRK_ROWS_COLUMNS_MAX];
+    uint8_t device[TRK_ROWS_COLUMNS_MAX]; /* which GPU, for metrics of one */
 };
 
-void trk__rows_layout(enum trk_rows rows, struct trk_rows_layout *ret_layout);
+/* `gpus`: there may be some; how many is known only later, so that there is place for TRK_ROWS_GPUS. */
+void trk__rows_layout(enum trk_rows rows, bool gpus, struct trk_rows_layout *ret_layout);
 
 /* The values of a row as schema v2 prints them, so that a record says the same as CSV does. */
 void trk__rows_pack(const struct trk_rows_layout *layout, const struct trk_row *row,
@@ -37,6 +39,8 @@ struct trk_rows_reader {
     double *copy; /* the rows that there were at trk__rows_reader_tables */
     double *map;  /* the whole file instead, where it is large */
     size_t map_bytes;
+    const double *rows; /* of the last trk__rows_reader_tables, in one of the two */
+    size_t row_count;
 };
 
 /* -EBADMSG: no file of ours, or its head is not whole. */
@@ -53,6 +57,9 @@ int trk__rows_reader_row(const struct trk_rows_reader *reader, uint64_t index, d
  * `count` rows from `first` on alone; count 0: to the end. */
 int trk__rows_reader_tables(struct trk_rows_reader *reader, uint64_t first, uint64_t count,
                             struct trk_series *ret_process, struct trk_series *ret_system);
+
+/* The details of the same rows, after trk__rows_reader_tables and as long as its tables. */
+int trk__rows_reader_detail(const struct trk_rows_reader *reader, struct trk_series *ret_detail);
 
 /* The same over rows in memory. */
 int trk__rows_tables(const struct trk_rows_layout *layout, const double *rows, size_t count,

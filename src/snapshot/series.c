@@ -179,7 +179,14 @@ static void scale_column(struct trk_series *series, struct trk_series_column *co
         column->value[row] *= divisor;
 }
 
-void trk__series_finish(struct trk_series *series)
+static void finish_prefixed(struct trk_series *series)
+{
+    series->schema = TRK_SCHEMA_FULL;
+    for (size_t i = 0; i < series->columns; i++)
+        series->column[i].metric = trk__metric_find(series->column[i].name);
+}
+
+static void finish_columns(struct trk_series *series)
 {
     series->schema = guess_schema(series);
     for (size_t i = 0; i < series->columns; i++) {
@@ -189,6 +196,14 @@ void trk__series_finish(struct trk_series *series)
         if (column->metric != TRK_METRIC_COUNT)
             scale_column(series, column, form);
     }
+}
+
+void trk__series_finish(struct trk_series *series)
+{
+    if (series->scope == TRK_SCOPE_ROW)
+        finish_prefixed(series);
+    else
+        finish_columns(series);
     if (series->rows && series->rows < series->capacity)
         grow_rows(series, series->rows); /* shrinks; where it can't nothing is lost */
 }

@@ -16,7 +16,8 @@ struct trk_series_column {
 };
 
 struct trk_series {
-    enum trk_scope scope; /* PROCESS or SYSTEM; the timestamp is in both */
+    enum trk_scope
+        scope; /* PROCESS or SYSTEM; the timestamp is in both. ROW: of any scope, with prefixes */
     enum trk_schema schema;
     struct trk_series_column *column;
     size_t columns, rows;

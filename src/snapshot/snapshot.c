@@ -20,6 +20,7 @@ struct trk_snapshot *trk__snapshot_new(void)
         return NULL;
     trk__series_init(&snapshot->process, TRK_SCOPE_PROCESS, TRK_SCHEMA_V2);
     trk__series_init(&snapshot->system, TRK_SCOPE_SYSTEM, TRK_SCHEMA_V2);
+    trk__series_init(&snapshot->detail, TRK_SCOPE_ROW, TRK_SCHEMA_FULL);
     return snapshot;
 }
 
@@ -34,6 +35,7 @@ void trk__snapshot_free(struct trk_snapshot *snapshot)
     free(snapshot->part);
     trk__series_done(&snapshot->process);
     trk__series_done(&snapshot->system);
+    trk__series_done(&snapshot->detail);
     free(snapshot);
 }
 
@@ -177,20 +179,25 @@ static void take_part(struct loader *loader)
                        code == -E2BIG ? "more than 256 keys" : "no memory for the record");
 }
 
+static struct trk_series *table_called(struct trk_snapshot *snapshot, const char *key)
+{
+    return strcmp(key, "process_metrics") == 0         ? &snapshot->process
+           : strcmp(key, "system_metrics") == 0        ? &snapshot->system
+           : strcmp(key, TRK_SNAPSHOT_DETAIL_KEY) == 0 ? &snapshot->detail
+                                                       : NULL;
+}
+
 static void take_whole(struct loader *loader)
 {
     struct trk_pull *pull = &loader->pull;
     for (int state = 0; trk__pull_next_item(pull, &state, '{', '}');) {
         if (trk__pull_key(pull, &loader->key) < 0)
             return;
-        bool process = strcmp(key_text(loader), "process_metrics") == 0;
-        bool system = strcmp(key_text(loader), "system_metrics") == 0;
-        if ((process || system) && loader->head_only)
+        struct trk_series *table = table_called(loader->snapshot, key_text(loader));
+        if (table && loader->head_only)
             return;
-        if (process)
-            take_table(loader, &loader->snapshot->process);
-        else if (system)
-            take_table(loader, &loader->snapshot->system);
+        if (table)
+            take_table(loader, table);
         else
             take_part(loader);
     }

@@ -1,10 +1,12 @@
-/* The record of a run: what is known about it as JSON texts by their keys, and two tables of samples. */
+/* The record of a run: what is known about it as JSON texts by their keys, and tables of samples. */
 #ifndef TRK_SNAPSHOT_SNAPSHOT_H
 #define TRK_SNAPSHOT_SNAPSHOT_H
 
 #include "base/buffer.h"
 #include "resource_tracker.h"
 #include "snapshot/series.h"
+
+#define TRK_SNAPSHOT_DETAIL_KEY "detail_metrics"
 
 struct trk_snapshot_part {
     char *key;  /* "metadata", "server_info", "totals", or one that we do not know */
@@ -15,6 +17,8 @@ struct trk_snapshot {
     struct trk_snapshot_part *part;
     size_t parts;
     struct trk_series process, system;
+    struct trk_series
+        detail; /* what schema v2 has no column for, by names of schema full with their prefixes */
     uint64_t dropped_values; /* in rows, that are neither a number nor absent */
 };
 

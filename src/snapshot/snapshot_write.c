@@ -80,6 +80,35 @@ static void put_table(struct sink *sink, struct trk_json *json, const char *key,
     trk__json_end_array(json);
 }
 
+static bool has_values(const struct trk_series *series, const struct trk_series_column *column)
+{
+    for (size_t row = 0; row < series->rows; row++)
+        if (!isnan(trk__series_value(column, row)))
+            return true;
+    return false;
+}
+
+/* By columns, which names them once; of a GPU that was not there nothing is said. */
+static void put_columns(struct sink *sink, struct trk_json *json, const char *key,
+                        const struct trk_series *series)
+{
+    trk__json_key(json, key);
+    trk__json_begin_object(json);
+    for (size_t i = 0; i < series->columns; i++) {
+        const struct trk_series_column *column = &series->column[i];
+        if (i && !has_values(series, column)) /* the first says how many rows there are */
+            continue;
+        trk__json_key(json, column->name);
+        trk__json_begin_array(json);
+        for (size_t row = 0; row < series->rows && !sink->failure; row++) {
+            put_cell(json, form_of(series, column->metric), trk__series_value(column, row));
+            relieve(sink);
+        }
+        trk__json_end_array(json);
+    }
+    trk__json_end_object(json);
+}
+
 static void put_part(struct trk_json *json, const struct trk_snapshot_part *part)
 {
     trk__json_key(json, part->key);
@@ -97,6 +126,8 @@ static void put_whole(struct sink *sink, const struct trk_snapshot *snapshot)
     }
     put_table(sink, &json, "process_metrics", &snapshot->process);
     put_table(sink, &json, "system_metrics", &snapshot->system);
+    if (snapshot->detail.rows && snapshot->detail.columns)
+        put_columns(sink, &json, TRK_SNAPSHOT_DETAIL_KEY, &snapshot->detail);
     trk__json_end_object(&json);
     if (!sink->failure)
         sink->failure = sink->text->failure;
@@ -193,5 +224,7 @@ int trk__snapshot_downsample(struct trk_snapshot *snapshot, size_t rows_max)
     int code = trk__snapshot_set(snapshot, "downsampled", note);
     if (code == 0)
         code = merge_rows(&snapshot->process, factor);
-    return code < 0 ? code : merge_rows(&snapshot->system, factor);
+    if (code == 0)
+        code = merge_rows(&snapshot->system, factor);
+    return code < 0 ? code : merge_rows(&snapshot->detail, factor);
 }

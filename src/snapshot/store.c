@@ -352,6 +352,8 @@ static int recover_from(struct trk_rows_reader *reader, int dir_fd, const char *
     snprintf(name, sizeof name, "%s/%s%s", path, id, RECORD_SUFFIX);
     int code = trk__rows_reader_tables(reader, 0, 0, &snapshot->process, &snapshot->system);
     if (code == 0)
+        code = trk__rows_reader_detail(reader, &snapshot->detail);
+    if (code == 0)
         code = recover_parts(snapshot, reader->json, mtime);
     if (code == 0)
         code = trk__store_take_events(path, id, snapshot);

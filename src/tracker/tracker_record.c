@@ -235,6 +235,7 @@ static int with_snapshot(struct trk_tracker *tracker,
         trk__error_set(error, code, "the snapshot can't be made: %s", strerror(-code));
     } else {
         struct trk_series process = snapshot->process, system = snapshot->system;
+        trk__rows_reader_detail(&tracker->reader, &snapshot->detail);
         snapshot->process = tables.process; /* lent: they stay the tables' */
         snapshot->system = tables.system;
         code = use(snapshot, argument, error);

@@ -76,6 +76,11 @@ void trk__gpu_close(struct trk_gpu *gpu)
     free(gpu);
 }
 
+bool trk__gpu_may_be_here(const struct trk_gpu *gpu)
+{
+    return gpu && gpu->vendors;
+}
+
 /* ---- asking ---- */
 
 static int64_t boot_clock_ns(void)

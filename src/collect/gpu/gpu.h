@@ -15,6 +15,9 @@ int trk__gpu_open(const struct trk_context *context, const char *wanted, struct 
 /* Accepts NULL, and waits for no driver. */
 void trk__gpu_close(struct trk_gpu *gpu);
 
+/* Whether the machine has a vendor's GPU, or what looks like one. NULL: none. */
+bool trk__gpu_may_be_here(const struct trk_gpu *gpu);
+
 /* Starts a pass over the GPUs beside the loop. `tree` has the job's processes as far as they are known; NULL:
  * there is no job. */
 void trk__gpu_ask(struct trk_gpu *gpu, const struct trk_proc_tree *tree);
