@@ -101,9 +101,11 @@ static struct words cores(double count)
     return words;
 }
 
+/* 100 is said of all the time alone. */
 static int percent(double ratio)
 {
-    return (int)(100 * fmin(ratio, 1) + 0.5);
+    int rounded = (int)(100 * fmin(ratio, 1) + 0.5);
+    return rounded == 100 && ratio < 0.9999 ? 99 : rounded;
 }
 
 /* ---- rules --------------------------------------------------------------------------- */
@@ -123,7 +125,7 @@ static bool out_of_memory(const struct trk_finding_facts *facts, struct trk_find
         len += (size_t)SAY(text, "It held %s", bytes(facts->oom_process_bytes).text);
     if (facts->oom_limit_bytes > 0)
         len += (size_t)snprintf(text + len, TRK_FINDING_TEXT_SIZE - len, "%s %s",
-                                len ? "under a limit of" : "The limit was",
+                                len ? " under a limit of" : "The limit was",
                                 bytes(facts->oom_limit_bytes).text);
     snprintf(text + len, TRK_FINDING_TEXT_SIZE - len,
              "%sthe peak below is where it was stopped, not what it needs.", len ? "; " : "");

@@ -76,7 +76,7 @@ function levelTable(advice) {
 }
 
 function reasonsOf(level) {
-  return [["Memory", level.reasons?.memory], ["Cores", level.reasons?.cpu], ["GPUs", level.reasons?.gpu]]
+  return [["Memory", level.reasons?.memory], ["Cores", level.reasons?.cpu], ["GPUs", level.gpu > 0 && level.reasons?.gpu]]
     .filter(([, why]) => why)
     .map(([name, why]) => h("li", null, h("strong", null, `${name}: `), visible(why)));
 }
@@ -133,6 +133,51 @@ export function adviceCard(run) {
 
 // ---- cost
 
+const place = (server) => [server.vendor_id, server.server_id ?? server.api_reference, server.region].filter(Boolean).map(visible).join(" · ");
+
+function sizeOf(server) {
+  const gpus = server.gpu_count > 0 ? `, ${count(server.gpu_count)} × ${visible(server.gpu_model ?? "GPU")}` : "";
+  return `${count(server.vcpus)} vCPUs, ${roundBytes(server.memory_amount * 1048576)}${gpus}`;
+}
+
+function serverRow(server, currency) {
+  return h(
+    "tr",
+    null,
+    h("th", { scope: "row" }, place(server), h("small", null, sizeOf(server))),
+    h("td", null, money(server.min_price_ondemand, currency)),
+    h("td", null, money(server.best_ondemand_price_duration, currency)),
+    h("td", null, money(server.best_spot_price_duration, currency)),
+  );
+}
+
+// What the run cost where it ran, and what the recommended level would cost elsewhere.
 export function costCard(run) {
-  return null;
+  const { rent } = run;
+  const servers = rent?.servers ?? [];
+  const paid = rent?.run;
+  if (!servers.length && !known(paid?.run_costs)) return null;
+  const savings = servers[0]?.cost_savings;
+  return h(
+    "section",
+    { class: "card", id: "cost", "aria-labelledby": "cost-title" },
+    h("h2", { id: "cost-title" }, "What it costs"),
+    known(paid?.run_costs) &&
+      h("p", { class: "cost-run" }, h("strong", null, money(paid.run_costs, rent.currency)), ` for this run, at ${money(paid.price, rent.currency)} an hour`,
+        paid.price_is_of_region === false && paid.price_region && ` (the price of ${visible(paid.price_region)})`),
+    servers.length > 0 &&
+      h(
+        "div",
+        { class: "scroll" },
+        h(
+          "table",
+          { class: "figures servers" },
+          h("caption", { class: "muted" }, "The cheapest that fit what to ask for"),
+          h("thead", null, h("tr", null, ["Server", "An hour", "This run", "On spot"].map((name) => h("th", { scope: "col" }, name)))),
+          h("tbody", null, servers.slice(0, 3).map((server) => serverRow(server, rent.currency))),
+        ),
+      ),
+    savings?.amount > 0 && h("p", { class: "saving" }, `Saves ${money(savings.amount, rent.currency)}, ${percent(savings.percent / 100)} of this run.`),
+    h("p", { class: "muted note" }, `Prices of ${visible(rent.date ?? "an unknown day")}. ${visible(rent.credit ?? "")}`),
+  );
 }

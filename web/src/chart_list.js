@@ -12,6 +12,9 @@ function overshadows(run, column, main) {
 
 const series = (run, items) => items.filter(({ column }) => run.has(column));
 
+// Of what never moved there is nothing to see.
+const moved = (run, items) => (items.some(({ column }) => run.isUsed(column)) ? series(run, items) : []);
+
 function cpuChart(run) {
   const cores = coresAvailable(run);
   const quota = run.limits?.cpu_cores;
@@ -24,10 +27,11 @@ function cpuChart(run) {
     id: "chart-cpu",
     title: "CPU usage",
     unit: "cores",
+    names: true,
     lines,
     series: series(run, [
       { name: "Process CPU usage", column: "process_cpu", colour: "blue", fill: true },
-      { name: "System CPU usage", column: "system_cpu", colour: "grey", hidden: overshadows(run, "system_cpu", "process_cpu") },
+      { name: "System CPU usage", column: "system_cpu", colour: "grey", behind: true, hidden: overshadows(run, "system_cpu", "process_cpu") },
     ]),
   };
 }
@@ -40,7 +44,8 @@ function memoryChart(run) {
   const lines = [];
   if (known(limit)) lines.push({ at: limit, text: `limit ${bytes(limit)}`, colour: "red" });
   else if (known(machine)) lines.push({ at: machine, text: `${bytes(machine)} in the machine`, colour: "ink-3" });
-  if (known(peak.value) && run.has("process_memory")) lines.push({ at: peak.value, text: `peak ${bytes(peak.value)}`, colour: "teal" });
+  const atLimit = known(limit) && Math.abs(peak.value - limit) < 0.05 * limit;
+  if (known(peak.value) && run.has("process_memory") && !atLimit) lines.push({ at: peak.value, text: `peak ${bytes(peak.value)}`, colour: "teal" });
   const spec = {
     id: "chart-memory",
     title: "Memory",
@@ -49,13 +54,13 @@ function memoryChart(run) {
     band: known(peak.low) && known(peak.high) && peak.high <= 2 * peak.value ? { low: peak.low, high: peak.high, colour: "teal" } : null,
     series: series(run, [
       { name: "Process memory usage", column: "process_memory", colour: "teal", fill: run.isUsed("memory_estimated") ? "18" : true },
-      { name: "System used memory", column: "system_memory", colour: "grey", hidden: overshadows(run, "system_memory", "process_memory") },
+      { name: "System used memory", column: "system_memory", colour: "grey", behind: true, hidden: overshadows(run, "system_memory", "process_memory") },
     ]),
   };
   if (run.isUsed("memory_estimated")) {
     const estimated = run.column("memory_estimated");
     const values = run.column("process_memory").map((value, i) => (value === null ? null : Math.max(0, value - (estimated[i] ?? 0))));
-    spec.series.push({ name: "of which read, not estimated", values, colour: "teal", thin: true, dash: true, fill: "30" });
+    spec.series.push({ name: "of which read, not estimated", values, colour: "teal", bare: true, dash: true, fill: "30" });
   }
   return spec;
 }
@@ -65,11 +70,11 @@ function diskChart(run) {
     id: "chart-disk",
     title: "Disk I/O",
     unit: "rate",
-    series: series(run, [
+    series: moved(run, [
       { name: "Process disk read", column: "process_read", colour: "blue", fill: true },
       { name: "Process disk write", column: "process_write", colour: "amber", fill: true },
-      { name: "System disk read", column: "disk_read", colour: "grey", hidden: overshadows(run, "disk_read", "process_read") || !run.isUsed("disk_read") },
-      { name: "System disk write", column: "disk_write", colour: "brown", hidden: overshadows(run, "disk_write", "process_write") || !run.isUsed("disk_write") },
+      { name: "System disk read", column: "disk_read", colour: "grey", behind: true, hidden: overshadows(run, "disk_read", "process_read") || !run.isUsed("disk_read") },
+      { name: "System disk write", column: "disk_write", colour: "brown", behind: true, hidden: overshadows(run, "disk_write", "process_write") || !run.isUsed("disk_write") },
     ]),
   };
 }
@@ -93,7 +98,7 @@ function networkChart(run) {
     title: "Network",
     note: "whole machine",
     unit: "rate",
-    series: series(run, [
+    series: moved(run, [
       { name: "Inbound network traffic", column: "net_recv", colour: "blue", fill: true },
       { name: "Outbound network traffic", column: "net_sent", colour: "amber", fill: true },
     ]),
@@ -109,26 +114,39 @@ function gpuCharts(run) {
   const lines = total > 0 ? [{ at: total, text: `${total} ${total === 1 ? "GPU" : "GPUs"}`, colour: "ink-3" }] : [];
   return [
     {
-      id: "chart-gpu", title: "GPU usage", unit: "cores", gpus: true, lines,
+      id: "chart-gpu", title: "GPU usage", unit: "gpus", lines,
       series: series(run, [
         { name: "Process GPU usage", column: "process_gpu", colour: "violet", fill: true },
-        { name: "System GPU usage", column: "system_gpu", colour: "grey" },
+        { name: "System GPU usage", column: "system_gpu", colour: "grey", behind: true },
       ]),
     },
     {
       id: "chart-vram", title: "VRAM", unit: "bytes", lines: vram > 0 ? [{ at: vram, text: `${bytes(vram)} in all`, colour: "ink-3" }] : [],
       series: series(run, [
         { name: "Process VRAM used", column: "process_vram", colour: "violet", fill: true },
-        { name: "System VRAM used", column: "system_vram", colour: "grey" },
+        { name: "System VRAM used", column: "system_vram", colour: "grey", behind: true },
       ]),
     },
     {
       id: "chart-gpus-used", title: "GPUs in use", unit: "count", lines,
       series: series(run, [
         { name: "Process GPUs in use", column: "process_gpus_used", colour: "violet", fill: true, step: true },
-        { name: "System GPUs in use", column: "system_gpus_used", colour: "grey", step: true },
+        { name: "System GPUs in use", column: "system_gpus_used", colour: "grey", behind: true, step: true },
       ]),
     },
+  ];
+}
+
+const DEVICE_COLOURS = ["violet", "blue", "teal", "amber", "red", "brown", "green", "grey"];
+
+// Each GPU by itself, where the record has it.
+function deviceCharts(run) {
+  const devices = [...Array(16).keys()].filter((gpu) => run.has(`gpu${gpu}_utilization`) || run.has(`gpu${gpu}_memory`));
+  if (devices.length < 2) return [];
+  const lines = (kind) => series(run, devices.map((gpu) => ({ name: `GPU ${gpu}`, column: `gpu${gpu}_${kind}`, colour: DEVICE_COLOURS[gpu % DEVICE_COLOURS.length] })));
+  return [
+    { id: "chart-gpu-devices", title: "Each GPU", note: "how busy it was", unit: "share", series: lines("utilization") },
+    { id: "chart-vram-devices", title: "VRAM of each GPU", unit: "bytes", series: lines("memory") },
   ];
 }
 
@@ -138,7 +156,7 @@ function pressureChart(run) {
     title: "Pressure",
     note: "share of the time that some task waited",
     unit: "share",
-    series: series(run, [
+    series: moved(run, [
       { name: "for a core", column: "pressure_cpu", colour: "blue" },
       { name: "for memory", column: "pressure_memory", colour: "red" },
       { name: "for disk", column: "pressure_io", colour: "amber" },
@@ -152,6 +170,6 @@ function childrenChart(run) {
 }
 
 export function makeCharts(run, group) {
-  const specs = [cpuChart(run), memoryChart(run), ...gpuCharts(run), diskChart(run), networkChart(run), pressureChart(run), spaceChart(run), childrenChart(run)];
+  const specs = [cpuChart(run), memoryChart(run), ...gpuCharts(run), ...deviceCharts(run), diskChart(run), networkChart(run), pressureChart(run), spaceChart(run), childrenChart(run)];
   return specs.filter((spec) => spec.series.length > 0).map((spec) => new Chart(group, spec));
 }

@@ -1,6 +1,6 @@
 // Charts over one time axis: one cursor, one zoom, legends that tell the values under the cursor.
 import uPlot from "uplot";
-import { h } from "./dom.js";
+import { h, visible } from "./dom.js";
 import { byteUnit, bytes, clock, count, dateTime, elapsed, known, number, percent, rate } from "./format.js";
 
 const HEIGHT = 220;
@@ -12,6 +12,7 @@ const TIME_STEPS = [
 // How figures of a chart are told: at the cursor, and on the axis in one unit for all its marks.
 export const UNITS = {
   cores: { tell: (v) => `${number(v)} cores`, axis: (v) => plain(v) },
+  gpus: { tell: (v) => `${number(v)} GPUs`, axis: (v) => plain(v) },
   count: { tell: (v) => count(v), axis: (v) => plain(v), whole: true },
   bytes: { tell: bytes, binary: true },
   rate: { tell: rate, binary: true, perSecond: true },
@@ -99,6 +100,9 @@ export class Chart {
     this.spec = { height: HEIGHT, lines: [], ...spec };
     this.unit = UNITS[spec.unit];
     this.shown = spec.series.map((series) => !series.hidden);
+    // The last to be drawn lies on top: the machine's figures are the ground for the job's.
+    const indices = spec.series.map((_, index) => index);
+    this.order = [...indices.filter((i) => spec.series[i].behind), ...indices.filter((i) => !spec.series[i].behind)];
     this.values = spec.series.map((series) => series.values ?? group.run.column(series.column));
     this.element = this.makeFigure();
     group.add(this);
@@ -144,7 +148,7 @@ export class Chart {
     item.addEventListener("click", () => {
       this.shown[index] = !this.shown[index];
       item.setAttribute("aria-pressed", String(this.shown[index]));
-      this.plot.setSeries(index + 1, { show: this.shown[index] });
+      this.plot.setSeries(this.order.indexOf(index) + 1, { show: this.shown[index] });
     });
     this.legend.append(item);
     return value;
@@ -166,13 +170,14 @@ export class Chart {
     const rows = [];
     for (let i = step - 1; i < points; i += step)
       rows.push(h("tr", null, h("th", { scope: "row" }, `+${elapsed(this.group.xs[i], 1)}`), this.values.map((values) => h("td", null, this.unit.tell(values[i])))));
-    return h(
+    const table = h(
       "table",
-      { class: "for-readers" },
+      null,
       h("caption", null, this.spec.title),
       h("thead", null, h("tr", null, h("th", { scope: "col" }, "Time"), this.spec.series.map((series) => h("th", { scope: "col" }, series.name)))),
       h("tbody", null, this.figureRow("average", "mean"), this.figureRow("peak", "max"), rows),
     );
+    return h("div", { class: "for-readers" }, table); // a table of its own would take its full width
   }
 
   figureRow(name, key) {
@@ -189,7 +194,7 @@ export class Chart {
   // After the figure is in the page, so that its width is known.
   draw() {
     this.plot?.destroy();
-    this.plot = new uPlot(this.options(), [this.group.xs, ...this.values], this.place);
+    this.plot = new uPlot(this.options(), [this.group.xs, ...this.order.map((index) => this.values[index])], this.place);
     this.tell(null);
   }
 
@@ -212,7 +217,7 @@ export class Chart {
     return {
       width: this.width(),
       height: this.spec.height,
-      padding: [10, 12, 0, 0],
+      padding: [10, 22, 0, 0],
       legend: { show: false },
       focus: { alpha: 1 },
       cursor: {
@@ -226,8 +231,7 @@ export class Chart {
         y: { range: (plot, min, max) => this.rangeOf(max) },
       },
       axes: [this.timeAxis(ink, font), this.valueAxis(ink, font)],
-      series: [{}, ...this.spec.series.map((series, index) => this.seriesOptions(series, index))],
-      bands: this.spec.bands,
+      series: [{}, ...this.order.map((index) => this.seriesOptions(this.spec.series[index], index))],
       hooks: {
         setSelect: [(plot) => this.onSelect(plot)],
         setCursor: [(plot) => this.tell(plot.cursor.idx)],
@@ -244,7 +248,7 @@ export class Chart {
       label: series.name,
       show: this.shown[index],
       stroke: colour,
-      width: series.thin || dense ? 1 : 1.75,
+      width: series.bare ? 0 : dense ? 1 : 1.75,
       dash: series.dash ? [5, 4] : undefined,
       fill: series.fill ? colour + (series.fill === true ? "22" : series.fill) : undefined,
       paths: series.step ? uPlot.paths.stepped({ align: -1 }) : undefined,
@@ -305,6 +309,7 @@ export class Chart {
       const to = plot.valToPos(phase.to, "x", true);
       ctx.fillStyle = style(index % 2 ? "--phase-b" : "--phase-a");
       ctx.fillRect(from, bbox.top, to - from, bbox.height);
+      if (this.spec.names) this.namePhase(plot, phase, from, to);
     });
     const band = this.spec.band;
     if (band) {
@@ -313,6 +318,15 @@ export class Chart {
       ctx.fillRect(bbox.left, high, bbox.width, plot.valToPos(band.low, "y", true) - high);
     }
     ctx.restore();
+  }
+
+  namePhase({ ctx, bbox }, phase, from, to) {
+    const left = Math.max(from, bbox.left) + 5 * devicePixelRatio;
+    ctx.font = `${10.5 * devicePixelRatio}px ${style("--font")}`;
+    ctx.fillStyle = style("--ink-3");
+    ctx.textAlign = "left";
+    const name = visible(phase.name);
+    if (ctx.measureText(name).width < to - left) ctx.fillText(name, left, bbox.top + bbox.height - 6 * devicePixelRatio);
   }
 
   drawLines(plot) {
@@ -335,7 +349,15 @@ export class Chart {
         ctx.stroke();
       }
       const below = above || y - bbox.top < 14 * ratio;
-      ctx.fillText(above ? `↑ ${line.text}` : line.text, bbox.left + bbox.width - 4 * ratio, y + (below ? 13 : -4) * ratio);
+      const words = above ? `↑ ${line.text}` : line.text;
+      const base = y + (below ? 13 : -5) * ratio;
+      const width = ctx.measureText(words).width;
+      ctx.globalAlpha = 0.75;
+      ctx.fillStyle = style("--card");
+      ctx.fillRect(bbox.left + bbox.width - width - 7 * ratio, base - 10 * ratio, width + 6 * ratio, 13 * ratio);
+      ctx.globalAlpha = 1;
+      ctx.fillStyle = colour;
+      ctx.fillText(words, bbox.left + bbox.width - 4 * ratio, base);
     }
     ctx.restore();
   }

@@ -189,19 +189,24 @@ function diskTile(run) {
   });
 }
 
+// What it cost where it ran; where that is not known, what it would cost on the server that is recommended.
 function costTile(run) {
-  const cost = run.cost;
-  if (!known(cost?.run?.amount)) return null;
+  const { rent } = run;
+  const best = rent?.servers?.[0];
+  const paid = rent?.run?.run_costs;
+  const there = best?.best_ondemand_price_duration;
+  if (!known(paid) && !known(there)) return null;
+  const name = best && `${visible(best.vendor_id ?? "")} ${visible(best.server_id ?? best.api_reference ?? "")}`;
   return tile({
     id: "tile-cost",
-    label: "Cost of this run",
-    value: money(cost.run.amount, cost.run.currency),
-    detail: cost.run.words,
+    label: known(paid) ? "Cost of this run" : "Would cost in a cloud",
+    value: money(known(paid) ? paid : there, rent.currency),
+    detail: known(paid) ? [known(there) && `${money(there, rent.currency)} on ${name}, the cheapest that fits`] : `on ${name}, the cheapest that fits`,
   });
 }
 
 export function tiles(run) {
-  const made = [askTile(run), cpuTile(run), memoryTile(run), gpuTile(run), costTile(run), timeTile(run), diskTile(run)].filter(Boolean);
+  const made = [askTile(run), cpuTile(run), memoryTile(run), gpuTile(run), timeTile(run), costTile(run), diskTile(run)].filter(Boolean);
   return made.length ? h("section", { class: "tiles", "aria-label": "At a glance" }, made) : null;
 }
 

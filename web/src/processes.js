@@ -81,14 +81,15 @@ function timeline(run, processes) {
   const bars = lived.map((p, lane) => {
     const from = x(p.start_time);
     const width = Math.max(2, x(p.end_time) - from);
-    const right = from > WIDTH * 0.7;
-    const label = visible(p.command);
+    const label = visible(p.command).slice(0, 60);
+    const inside = width > 8 * label.length + 16;
+    const right = !inside && from + width > WIDTH * 0.75;
     return svg(
       "g",
       null,
       svg("title", null, `${visible(p.command)} (${p.pid}): ${duration(p.end_time - p.start_time)}, ${duration(p.cpu_seconds)} CPU, ${bytes(p.peak_rss_bytes)}`),
       svg("rect", { class: p.exit_code ? "bar failed" : "bar", x: from, y: lane * LANE + 3, width, height: LANE - 6, rx: 3, opacity: 0.35 + 0.65 * Math.sqrt((p.cpu_seconds ?? 0) / most) }),
-      svg("text", { x: right ? from - 6 : from + 7, y: lane * LANE + 14, "text-anchor": right ? "end" : "start" }, label),
+      svg("text", { class: inside ? "on-bar" : "", x: right ? from - 6 : inside ? from + 8 : from + width + 6, y: lane * LANE + 14, "text-anchor": right ? "end" : "start" }, label),
     );
   });
   const marks = [0, 0.25, 0.5, 0.75, 1].map((share) =>
