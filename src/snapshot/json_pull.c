@@ -349,6 +349,8 @@ static void skip_string(struct trk_pull *pull, struct trk_buffer *text)
         }
         char c = (char)byte;
         copy_text(text, &c, 1);
+        if (text && text->failure)
+            return; /* what follows would only be read to be dropped */
         if (!escaped && byte == '"')
             return;
         escaped = !escaped && byte == '\\';
@@ -430,6 +432,8 @@ int trk__pull_skip(struct trk_pull *pull, struct trk_buffer *text)
             skip_scalar(pull, byte, text);
         else if (!open_bracket(pull, byte, closers, &depth, text))
             continue; /* its first value is next */
+        if (text && text->failure)
+            break;
         more = skip_to_next(pull, closers, &depth, text);
     }
     if (!pull->failure && text && text->failure)

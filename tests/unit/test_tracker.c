@@ -209,6 +209,64 @@ static void stopped_at_once_it_tells_its_totals(void)
     }
 }
 
+static void waiting_ends(void)
+{
+    struct trk_tracker_options options;
+    struct trk_error error = {0};
+    trk_tracker *tracker = NULL;
+    trk_tracker_options_init(&options);
+    options.interval_seconds = 1;
+    options.autostart = false;
+    CHECK(trk_tracker_new(&options, &tracker, &error) == 0);
+    CHECK(!trk_tracker_running(tracker) && trk_tracker_n_samples(tracker) == 0);
+    CHECK(trk_tracker_wait_for_samples(tracker, 1, 0.2, &error) == -ECANCELED);
+    CHECK(trk_tracker_start(tracker, &error) == 0);
+    CHECK(trk_tracker_wait_for_samples(tracker, 9, 0.2, &error) == -ETIMEDOUT);
+    CHECK_TEXT(error.message, "Timed out waiting for resource tracker to collect 9 samples");
+    double values[32];
+    CHECK(trk_tracker_stats(tracker, NULL, 0, values, &error) == -ENODATA);
+    CHECK_TEXT(error.message, "No metrics collected (yet)");
+    CHECK(trk_tracker_stop(tracker, &error) == 0);
+    CHECK(trk_tracker_wait_for_samples(tracker, 9, 5, &error) == -ECANCELED);
+    CHECK(strstr(error.message, "already stopped with 0 sample(s)"));
+    trk_tracker_free(tracker);
+    CHECK(files_left() == 0);
+}
+
+/* With one of the two off the other counts alone. */
+static void one_kind_of_rows_is_enough(void)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        struct trk_tracker_options options;
+        struct trk_error error = {0};
+        trk_tracker *tracker = NULL;
+        trk_frame *frame = NULL;
+        char *stats = NULL;
+        trk_tracker_options_init(&options);
+        options.interval_seconds = 0.05;
+        options.track_processes = kind == 0;
+        options.track_system = kind == 1;
+        CHECK(trk_tracker_new(&options, &tracker, &error) == 0);
+        CHECK(trk_tracker_wait_for_samples(tracker, 2, 5, &error) == 0);
+        CHECK(trk_tracker_stop(tracker, &error) == 0);
+        CHECK(trk_tracker_frame(tracker, NULL, &frame, &error) == 0);
+        CHECK(frame && trk_frame_rows(frame) >= 2);
+        CHECK(trk_tracker_stats_json(tracker, NULL, 0, &stats, &error) == 0);
+        CHECK(stats && (strstr(stats, "process_cpu_usage") != NULL) == (kind == 0));
+        CHECK(stats && (strstr(stats, "system_disk_space_used_gb") != NULL) == (kind == 1));
+        trk_free(stats);
+        trk_frame_free(frame);
+        trk_tracker_free(tracker);
+    }
+    struct trk_tracker_options options;
+    struct trk_error error = {0};
+    trk_tracker *tracker = NULL;
+    trk_tracker_options_init(&options);
+    options.track_processes = options.track_system = false;
+    CHECK(trk_tracker_new(&options, &tracker, &error) == -EINVAL && *error.message);
+    CHECK(files_left() == 0);
+}
+
 static void many_at_once(void)
 {
     enum { COUNT = 100 };
@@ -266,6 +324,8 @@ int main(void)
     RUN(a_target_that_is_not_there_is_told);
     RUN(survives_a_fork_of_the_program);
     RUN(stopped_at_once_it_tells_its_totals);
+    RUN(waiting_ends);
+    RUN(one_kind_of_rows_is_enough);
     RUN(many_at_once);
     RUN(a_missing_program_is_told);
     RUN(a_failing_program_is_told);
