@@ -22,3 +22,4 @@ cat(sprintf("peak memory: %.0f MiB\n", tracker$stats()$process_memory$max / 1024
 needs <- tracker$recommend_resources()
 cat(sprintf("next time ask for: %d CPU, %d MiB\n", needs$cpu, needs$memory))
 tracker$dump("bootstrap.json.gz")
+tracker$report()$save("bootstrap.html")

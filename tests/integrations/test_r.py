@@ -15,7 +15,7 @@ QUICK_COMPILATION = "CFLAGS = -O0\n"
 
 def run(*command, **options):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                          env={**os.environ, "MAKEFLAGS": "-j2", "_R_CHECK_CRAN_INCOMING_": "false",
+                          env={**os.environ, "MAKEFLAGS": "-j2", "_R_CHECK_CRAN_INCOMING_": "false", "TRACKER_CLOUD": "off",
                                **options.pop("env", {})}, **options)
     assert done.returncode == 0, done.stdout[-8000:]
     return done.stdout
@@ -77,3 +77,4 @@ def test_example_program(checked, tmp_path):
     assert re.search(r"^peak memory: \d+ MiB$", printed, re.MULTILINE), printed
     assert re.search(r"^next time ask for: [1-9]\d* CPU, [1-9]\d* MiB$", printed, re.MULTILINE), printed
     assert (tmp_path / "bootstrap.json.gz").exists()
+    assert "bootstrap" in (tmp_path / "bootstrap.html").read_text()  # a phase's name

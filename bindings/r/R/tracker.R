@@ -63,6 +63,13 @@ ResourceTracker <- R6Class(
       classic_needs(c(list(self$stats()), as_stats_list(historical_stats)))
     },
 
+    report = function(integration = "standalone", historical_stats = list(), status_failed = FALSE) {
+      if (self$running) self$wait_for_samples(n = 1, timeout = self$interval * 5)
+      history <- to_json(unname(as_stats_list(historical_stats)))
+      new_report(.Call(r_tracker_report, private$pointer, check_path(integration, "integration"), history,
+                       check_flag(status_failed, "status_failed")))
+    },
+
     snapshot = function() {
       snapshot <- from_json(self$dumps())
       snapshot$process_metrics <- private$frame("process", raw_time = TRUE)

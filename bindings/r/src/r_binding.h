@@ -40,6 +40,7 @@ SEXP r_tracker_snapshot(SEXP pointer);
 SEXP r_tracker_stats(SEXP pointer);
 SEXP r_tracker_totals(SEXP pointer);
 SEXP r_tracker_processes(SEXP pointer);
+SEXP r_tracker_report(SEXP pointer, SEXP integration, SEXP historical_stats, SEXP status_failed);
 SEXP r_server_info(void);
 SEXP r_cloud_info(void);
 SEXP r_stats_aggregate(SEXP texts);

@@ -2,6 +2,7 @@
 #include "r_binding.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef int text_function(trk_tracker *, char **, struct trk_error *);
 
@@ -88,6 +89,25 @@ SEXP r_recommend_classic(SEXP stats)
     REAL(answer)[2] = known(need.gpu_devices);
     REAL(answer)[3] = known(need.vram_mib);
     return answer;
+}
+
+SEXP r_tracker_report(SEXP pointer, SEXP integration, SEXP historical_stats, SEXP status_failed)
+{
+    struct trk_report_options options;
+    struct trk_error error = {0};
+    char *snapshot, *html = NULL;
+    trk_report_options_init(&options);
+    options.integration = Rf_translateCharUTF8(STRING_ELT(integration, 0));
+    options.historical_stats = Rf_translateCharUTF8(STRING_ELT(historical_stats, 0));
+    options.status_failed = Rf_asLogical(status_failed) == TRUE;
+    int code = trk_tracker_snapshot(r_tracker(pointer), &snapshot, &error);
+    if (code == 0) {
+        code = trk_report(snapshot, strlen(snapshot), &options, &html, NULL, &error);
+        trk_free(snapshot);
+    }
+    if (code < 0)
+        r_fail(&error);
+    return r_text(html);
 }
 
 SEXP r_server_info(void)
