@@ -1,0 +1,38 @@
+"""The core where a task runs on another machine."""
+
+import os
+import platform
+import sys
+from importlib.util import find_spec
+
+
+def kind_of_content():
+    """Metaflow before 2.16 knew one kind, and asked for none."""
+    try:
+        from metaflow.packaging_sys import ContentType
+    except ImportError:
+        return ()
+    return (ContentType.CODE_CONTENT,)
+
+
+def core_files():
+    """(path, path in the package, kind) of the Python package and the program that tracks."""
+    from resource_tracker._program import find_program
+
+    folder = os.path.dirname(find_spec("resource_tracker").origin)
+    for place, _, names in os.walk(folder):
+        if os.path.basename(place) == "__pycache__":
+            continue
+        for name in names:
+            path = os.path.join(place, name)
+            yield (path, os.path.join("resource_tracker", os.path.relpath(path, folder)), *kind_of_content())
+    program = find_program("resource-tracker")
+    if program:
+        yield (program, "bin/resource-tracker", *kind_of_content())
+
+
+def why_not_here(fault):
+    """What to do where the core can't be loaded: another architecture, or another C library."""
+    here = f"{platform.system()} {platform.machine()}, Python {sys.version_info.major}.{sys.version_info.minor}"
+    return (f"the tracker can't be loaded here ({here}): {fault}. Install it where the step runs, "
+            "with @pypi(packages={'resource-tracker': 'VERSION'}) or `pip install resource-tracker` in the image.")
