@@ -324,6 +324,7 @@ TRK_API int trk_reader_process(trk_reader *reader, pid_t pid, bool children, cha
  * write_bytes), disk_spaces (by mount point: total, used, free in bytes; what another machine serves is left out),
  * net_recv_bytes, net_sent_bytes and the GPU figures. */
 TRK_API int trk_reader_system(trk_reader *reader, char **ret_json, struct trk_error *error);
+
 /* ---- where it runs ------------------------------------------------------------------- */
 
 /* JSON texts, which the caller frees with trk_free. Any thread may call. */

@@ -19,6 +19,8 @@ PyObject *native_raise(int code, const struct trk_error *error)
     case ENODATA:
     case ECHILD:
     case EBADMSG:
+    case ENOSYS:
+    case ENOTSUP:
         PyErr_SetString(PyExc_RuntimeError, error->message);
         return NULL;
     }
@@ -44,6 +46,27 @@ PyObject *native_number(double value)
     if (isnan(value))
         Py_RETURN_NONE;
     return PyFloat_FromDouble(value);
+}
+
+const char **native_texts(PyObject *list, size_t *ret_count)
+{
+    Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : -1;
+    if (count < 0) {
+        PyErr_SetString(PyExc_TypeError, "a list of texts is needed");
+        return NULL;
+    }
+    const char **texts = PyMem_Calloc((size_t)count + 1, sizeof *texts);
+    for (Py_ssize_t i = 0; texts && i < count; i++) {
+        PyObject *item = PyList_GetItem(list, i); /* borrowed */
+        texts[i] = PyBytes_Check(item) ? PyBytes_AsString(item) : NULL;
+        if (!texts[i]) {
+            PyMem_Free(texts);
+            PyErr_SetString(PyExc_TypeError, "a list of bytes is needed");
+            return NULL;
+        }
+    }
+    *ret_count = (size_t)count;
+    return texts ? texts : (const char **)PyErr_NoMemory();
 }
 
 /* ---- functions ----------------------------------------------------------------------- */
@@ -98,12 +121,16 @@ static int add(PyObject *module, const char *name, PyObject *value)
 static int fill_module(PyObject *module)
 {
     if (PyModule_AddFunctions(module, functions) < 0 ||
+        PyModule_AddFunctions(module, native_gpu_functions) < 0 ||
         PyModule_AddFunctions(module, native_host_functions) < 0 ||
         PyModule_AddFunctions(module, native_reader_functions) < 0 ||
+        PyModule_AddFunctions(module, native_report_functions) < 0 ||
         PyModule_AddStringConstant(module, "version", trk_version()) < 0 ||
         add(module, "Tracker", native_tracker_type()) < 0 ||
         add(module, "Session", native_session_type()) < 0 ||
-        add(module, "Table", native_table_type()) < 0)
+        add(module, "Table", native_table_type()) < 0 ||
+        add(module, "GpuTracker", native_gpu_tracker_type()) < 0 ||
+        add(module, "SubTrack", native_sub_track_type()) < 0)
         return -1;
     return 0;
 }

@@ -23,4 +23,6 @@ def get_server_info() -> dict:
 
     from ._native import server_info
 
-    return loads(server_info())
+    info = loads(server_info())
+    info["gpu_memory_mb"] = float(info["gpu_memory_mb"])
+    return info

@@ -166,8 +166,8 @@ class TinyDataFrame:
 
     def _slice(self, key: slice) -> "TinyDataFrame":
         first, end, step = key.indices(len(self))
-        if self._lists is None and step == 1:
-            part = TinyDataFrame._of_source(self._source.part(first, max(0, end - first)))
+        if self._lists is None and step == 1 and first < end:
+            part = TinyDataFrame._of_source(self._source.part(first, end - first))
             part.columns = list(self.columns)
             return part
         return TinyDataFrame({name: values[key] for name, values in zip(self.columns, self._data)})

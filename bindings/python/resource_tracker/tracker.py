@@ -11,14 +11,25 @@ from json import dumps as json_dumps
 from json import loads as json_loads
 from logging import getLogger
 from time import sleep, time
-from typing import Any, Callable, Dict, List, Optional, Set, Union
+from typing import Any, Callable, Dict, List, Literal, Optional, Set, Union
 from weakref import finalize
 
 from . import _native
 from ._program import find_program
 from ._rows import PROCESS_ROWS, SYSTEM_ROWS, RowTracker, cpu_usage, grown
-from .helpers import aggregate_stats, get_tracker_implementation, is_partition
-from .report import Report
+from .cloud_info import get_cloud_info
+from .helpers import (
+    aggregate_stats,
+    cleanup_files,
+    cleanup_processes,
+    get_tracker_implementation,
+    is_partition,
+    is_psutil_available,
+    render_csv_row,
+)
+from .keeper import _find_servers, get_instance_price, get_recommended_cloud_servers
+from .report import Report, round_memory
+from .server_info import get_server_info
 from .tiny_data_frame import StatSpec, TinyDataFrame
 from .tracker_procfs import (
     _look,
@@ -28,6 +39,10 @@ from .tracker_procfs import (
     get_process_pss_rollup,
     get_process_rss,
 )
+
+# Also by this module's name, as before: from resource_tracker.tracker import round_memory.
+_OTHERS = (cleanup_files, cleanup_processes, get_cloud_info, get_instance_price, get_recommended_cloud_servers,
+           get_server_info, is_partition, is_psutil_available, render_csv_row, round_memory)
 
 logger = getLogger(__name__)
 
@@ -585,6 +600,69 @@ class ResourceTracker:
         if historical_stats:
             stats = aggregate_stats([stats, *historical_stats])
         return _classic(stats)
+
+    def recommend_server(self, **kwargs) -> dict:
+        """The cheapest cloud server that has what [resource_tracker.ResourceTracker.recommend_resources][] names.
+
+        Prices come from the table that is built in; with online=True, or TRACKER_ONLINE=1 in the environment, from
+        Spare Cores Keeper.
+
+        Args:
+            **kwargs: historical_stats as there; online; any other is a filter, such as vendor_id="aws".
+
+        Returns:
+            The server with Keeper's keys, and what the run would cost on it.
+
+        Raises:
+            IndexError: No server fits.
+        """
+        historical_stats = kwargs.pop("historical_stats", [])
+        needs = self.recommend_resources(historical_stats=historical_stats)
+        seconds = (self.stop_time or time()) - self.start_time + self.interval
+        servers = _find_servers({**needs, "n": 1}, kwargs, seconds, self.cloud_info)
+        if not servers:
+            raise IndexError(f"no server has {needs}: ask for less, or loosen the filters {kwargs}")
+        return servers[0]
+
+    def cleanup(self):
+        """Stop, and remove what is on disk; nothing of the tracker is left to be asked. It need not be called."""
+        self._end()
+
+    # ---- the report ----
+
+    def report(
+        self,
+        integration: Literal["standalone", "metaflow"] = "standalone",
+        historical_stats: List[dict] = [],
+        status_failed: bool = False,
+        integration_version: Optional[str] = None,
+    ) -> Report:
+        """A page that tells the run, complete in itself: no network is needed to make it or to look at it.
+
+        Args:
+            integration: What it is shown in.
+            historical_stats: What [resource_tracker.ResourceTracker.stats][] gave for earlier runs.
+            status_failed: Whether the job failed.
+            integration_version: Of what it is shown in; kept for those who pass it.
+
+        Returns:
+            The HTML text, which can `save(path)` and `browse()` itself.
+        """
+        if integration not in ("standalone", "metaflow"):
+            raise ValueError(f"integration must be standalone or metaflow, not {integration!r}")
+        self.wait_for_samples(n=1, timeout=self.interval * 5)
+        history = json_dumps(historical_stats) if historical_stats else None
+        return Report(_native.report(self.dumps(), integration, status_failed, history))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the report with its charts, or a line before the first sample."""
+        if self.n_samples == 0:
+            return "<p>Resource tracker without samples (yet)</p>"
+        return self.report()._repr_html_()
+
+    def __repr__(self) -> str:
+        state = "running" if self.running else "stopped" if hasattr(self, "stop_time") else "not started"
+        return f"<ResourceTracker of process {self.pid}: {state}, {self.n_samples} samples>"
 
 
 def _classic(stats: dict) -> dict:

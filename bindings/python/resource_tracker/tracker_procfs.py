@@ -8,6 +8,11 @@ from json import loads
 from typing import Dict, Set, Union
 
 from . import _native
+from .helpers import get_zfs_pools_space, is_partition
+
+__all__ = ["get_process_children", "get_process_proc_io", "get_process_proc_times", "get_process_pss_rollup",
+           "get_process_rss", "get_process_stats", "get_sector_sizes", "get_system_stats", "get_zfs_pools_space",
+           "is_partition"]
 
 _GONE = {"timestamp": 0.0, "children": 0, "pids": [], "utime": 0.0, "stime": 0.0, "utime_ticks": 0, "stime_ticks": 0,
          "memory": 0, "rss": 0, "rchar": 0, "wchar": 0, "syscr": 0, "syscw": 0, "read_bytes": 0, "write_bytes": 0,
@@ -137,8 +142,6 @@ def get_system_stats() -> Dict[str, Union[int, float, Dict]]:
     stats = {name: look[name] for name in _SYSTEM_KEYS}
     points = _zfs_points()
     if points:
-        from .helpers import get_zfs_pools_space
-
         pools = get_zfs_pools_space()
         if pools:
             for point in points:

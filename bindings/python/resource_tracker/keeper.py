@@ -1,0 +1,124 @@
+"""Servers and their prices: from the table that is built in, or from Spare Cores Keeper where that is allowed."""
+
+import os
+from json import dumps, loads
+from typing import Dict, List, Optional
+
+from . import _native
+
+_KEEPER = "https://keeper.sparecores.net"
+
+
+def _is_online(asked: Optional[bool] = None) -> bool:
+    return os.environ.get("TRACKER_ONLINE") == "1" if asked is None else asked
+
+
+def keeper_request(path: str, timeout: int = 2, endpoint: str = "https://keeper.sparecores.net") -> Optional[dict]:
+    """Ask Keeper.
+
+    Args:
+        path: What to ask, such as `/servers?limit=1`.
+        timeout: Seconds to wait.
+        endpoint: Where Keeper is. TRACKER_KEEPER_URL in the environment names another default.
+
+    Returns:
+        What it answers; None where it does not.
+    """
+    from urllib.parse import urljoin
+    from urllib.request import Request, urlopen
+
+    if endpoint == _KEEPER:
+        endpoint = os.environ.get("TRACKER_KEEPER_URL", endpoint)
+    try:
+        request = Request(urljoin(endpoint, path), headers={"X-Application-ID": "resource-tracker"})
+        with urlopen(request, timeout=timeout) as response:
+            return loads(response.read())
+    except Exception:
+        return None
+
+
+def get_instance_price(vendor_id, region_id, instance_type) -> Optional[float]:
+    """What a server costs an hour on demand.
+
+    Args:
+        vendor_id: Its vendor, such as "aws".
+        region_id: Where; if it has no price there, that of another region counts.
+        instance_type: Its type, such as "t3.micro".
+
+    Returns:
+        Dollars an hour; None where no price is known.
+    """
+    if _is_online():
+        offers = keeper_request(f"/server/{vendor_id}/{instance_type}/prices")
+        offers = [offer for offer in offers if _is_plain(offer)] if isinstance(offers, list) else []
+        for offer in sorted(offers, key=lambda offer: offer.get("region_id") != region_id):
+            return offer.get("price")
+    try:
+        return loads(_native.server_price(str(vendor_id), str(instance_type), str(region_id)))["price"]
+    except OSError:
+        return None
+
+
+def _is_plain(offer) -> bool:
+    return offer.get("allocation") == "ondemand" and offer.get("operating_system") == "Linux"
+
+
+def get_recommended_cloud_servers(
+    cpu: int,
+    memory: int,
+    gpu: Optional[int] = None,
+    vram: Optional[int] = None,
+    n: int = 10,
+    **filters,
+) -> List[Dict]:
+    """The cheapest servers that have what is needed.
+
+    Args:
+        cpu: So many virtual CPUs.
+        memory: So much memory in MiB.
+        gpu: So many GPUs.
+        vram: So much memory of all GPUs in MiB.
+        n: So many servers.
+        **filters: vendor_id, region, architecture, cpu_allocation, gpu_model, each one value or a list; Keeper knows
+            more of them. online: whether Keeper may be asked; TRACKER_ONLINE in the environment where it is not given.
+
+    Returns:
+        The servers with Keeper's keys, the cheapest first.
+    """
+    return _find_servers({"cpu": cpu, "memory": memory, "gpu": gpu, "vram": vram, "n": n}, filters)
+
+
+def _find_servers(needs: dict, filters: dict, run_seconds: float = 0, cloud_info: Optional[dict] = None) -> List[Dict]:
+    filters = dict(filters)
+    if _is_online(filters.pop("online", None)):
+        servers = _ask_keeper(needs, filters)
+        if servers is not None:
+            for server in servers:
+                price = server.get("min_price_ondemand")
+                if price is not None and run_seconds:
+                    server["best_ondemand_price_duration"] = price * run_seconds / 3600
+            return servers
+    words = [f"{name}={value if isinstance(value, str) else ','.join(map(str, _as_list(value)))}".encode()
+             for name, value in filters.items()]
+    found = loads(_native.recommend_servers(
+        needs["cpu"], needs["memory"], needs["gpu"] or 0, needs["vram"] or 0, needs["n"], words, run_seconds,
+        dumps(cloud_info) if cloud_info else None))
+    return found["servers"]
+
+
+def _as_list(value):
+    return list(value) if isinstance(value, (list, tuple, set)) else [value]
+
+
+def _ask_keeper(needs: dict, filters: dict) -> Optional[List[Dict]]:
+    """None: no answer. Keeper counts memory and VRAM in GiB: what is needed is rounded up."""
+    from urllib.parse import urlencode
+
+    query = {"vcpus_min": needs["cpu"], "memory_min": -(-needs["memory"] // 1024),
+             "order_by": "min_price_ondemand", "order_dir": "asc", "limit": needs["n"], **filters}
+    if needs["gpu"]:
+        query["gpu_min"] = needs["gpu"]
+    if needs["vram"]:
+        query["gpu_memory_total"] = -(-needs["vram"] // 1024)
+    answer = keeper_request(f"/servers?{urlencode(query, doseq=True)}")
+    return answer if isinstance(answer, list) else None
