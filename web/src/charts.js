@@ -105,6 +105,7 @@ export class Chart {
     this.order = [...indices.filter((i) => spec.series[i].behind), ...indices.filter((i) => !spec.series[i].behind)];
     this.values = spec.series.map((series) => series.values ?? group.run.column(series.column));
     this.element = this.makeFigure();
+    this.element.chart = this; // for who looks at the page from outside
     group.add(this);
   }
 

@@ -193,7 +193,7 @@ export const HOSTILE = `</script><script>window.harmed = 1</script><img src=x on
 export const BIDI = "evil\u202egnp.exe";
 export function hostileJob() {
   const run = cpuJob();
-  run.metadata.command = ["sh", "-c", HOSTILE, `"quotes" 'and' \`ticks\``, BIDI, "a\u0000b\nc\td", "x".repeat(10240)];
+  run.metadata.command = ["sh", "-c", HOSTILE, `"quotes" 'and' \`ticks\``, BIDI, "a\u0001b\nc\td", "x".repeat(10240)];
   run.metadata.job_name = `${HOSTILE}${BIDI}`;
   run.metadata.host = HOSTILE;
   run.server_info.cpu_model = HOSTILE;

@@ -1,0 +1,444 @@
+// The report in a real browser: node browser.mjs TRACKER ARTEFACTS. Pictures of the pages stay in ARTEFACTS.
+import { chromium } from "playwright-core";
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as fixtures from "./fixtures.mjs";
+
+const [, , tracker, artefacts] = process.argv;
+const folder = mkdtempSync(join(tmpdir(), "report-"));
+mkdirSync(artefacts, { recursive: true });
+
+// Runs are kept in a folder of our own; nothing of the user's is read.
+const environment = { PATH: process.env.PATH, HOME: folder, XDG_STATE_HOME: join(folder, "state"), XDG_CONFIG_HOME: join(folder, "config"), TRACKER_CLOUD: "off", LC_ALL: "C.UTF-8" };
+const track = (...words) => execFileSync(tracker, words, { env: environment, stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+
+function makePage(name, record) {
+  const snapshot = fixtures.saveRecord(record, join(folder, `${name}.json.gz`));
+  const path = join(folder, `${name}.html`);
+  track("report", snapshot, "-o", path, "--force");
+  return path;
+}
+
+// ---- running
+
+const tests = [];
+const test = (name, run) => tests.push({ name, run });
+let browser;
+
+// A page that says nothing on the console and asks nothing of anybody.
+async function open(path, { width = 1280, height = 1000, theme = "light", ...more } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"], ...more });
+  const page = await context.newPage();
+  const troubles = [];
+  page.on("console", (message) => troubles.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => troubles.push(`error: ${error.message}`));
+  page.on("request", (request) => request.url() !== `file://${path}` && !request.url().startsWith("data:") && troubles.push(`request: ${request.url()}`));
+  page.on("websocket", (socket) => troubles.push(`socket: ${socket.url()}`));
+  await page.goto(`file://${path}`);
+  await page.waitForSelector("footer");
+  page.finish = async () => {
+    await page.waitForTimeout(50);
+    assert.deepEqual(troubles, []);
+    await context.close();
+  };
+  return page;
+}
+
+const shoot = (page, name, fullPage = true) => page.screenshot({ path: join(artefacts, `report-${name}.png`), fullPage });
+const textOf = async (page, selector) => (await page.locator(selector).innerText()).replace(/\s+/g, " ").trim();
+
+async function pairsOf(page, selector) {
+  return Object.fromEntries(await page.locator(`${selector} dl > div`).evaluateAll((rows) => rows.map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])));
+}
+
+async function rowsOf(page, selector) {
+  return page.locator(`${selector} tbody tr`).evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+}
+
+// The values of a series under the cursor, as its legend tells them.
+async function legendOf(page, chart) {
+  const items = await page.locator(`#${chart} .legend-item`).evaluateAll((all) => all.map((item) => [item.querySelector(".legend-name").textContent, item.querySelector(".legend-value").textContent]));
+  return Object.fromEntries(items);
+}
+
+async function plotBox(page, chart) {
+  await page.locator(`#${chart}`).scrollIntoViewIfNeeded();
+  return page.locator(`#${chart} .u-over`).boundingBox();
+}
+
+// Puts the cursor on a share of a chart's width and tells the time that it shows.
+async function pointAt(page, chart, share) {
+  const box = await plotBox(page, chart);
+  await page.mouse.move(box.x + share * box.width, box.y + box.height / 2);
+  return textOf(page, `#${chart} .legend-time`);
+}
+
+async function drag(page, chart, from, to) {
+  const box = await plotBox(page, chart);
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + from * box.width, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + ((from + to) / 2) * box.width, y, { steps: 4 });
+  await page.mouse.move(box.x + to * box.width, y, { steps: 4 });
+  await page.mouse.up();
+}
+
+const rangeOf = (page, chart) => page.locator(`#${chart}`).evaluate((figure) => [figure.chart.plot.scales.x.min, figure.chart.plot.scales.x.max]);
+const isNear = (value, wanted, off) => assert.ok(Math.abs(value - wanted) <= off, `${value} is not ${wanted} +- ${off}`);
+
+// ---- what it shows
+
+test("a CPU job: every section with its figures", async () => {
+  const page = await open(makePage("cpu", fixtures.cpuJob()));
+  assert.equal(await page.title(), "python3 train.py – resource-tracker");
+  assert.equal(await textOf(page, "#status"), "Finished exit 0");
+  assert.match(await textOf(page, ".command"), /^python3 train\.py --data 's3 copy\/part one' --epochs 4$/);
+  assert.match(await textOf(page, ".facts"), /worker-7 · started 2026-01-01 00:00:00 · took 20 min 00 s · 1,200 samples, one each 1.00 s/);
+  assert.match(await textOf(page, "#tile-cpu"), /1\.23 of 8 cores 15 % used on average · peak 3\.79/);
+  assert.match(await textOf(page, "#tile-memory"), /5\.75 GiB 2\.00 GiB on average · 32\.0 GiB in the machine · at most 6\.10 GiB/);
+  assert.match(await textOf(page, "#tile-time"), /20 min 00 s 24 min 36 s of CPU time/);
+  assert.match(await textOf(page, "#tile-disk"), /15\.2 GiB 11\.2 GiB read · 4\.00 GiB written/);
+  const rules = await page.locator("#findings li").evaluateAll((items) => items.map((item) => item.dataset.rule));
+  assert.deepEqual(rules, ["one_core", "short_peak"]);
+  assert.match(await textOf(page, "#findings"), /One core busy, 7 idle for 90 % of the time .* The memory peak was short: 4 s of 20 min/);
+  const server = await pairsOf(page, "#server");
+  assert.deepEqual([server.Host, server.CPU, server.Cores, server.Memory], ["worker-7", "AMD EPYC 7R13", "8", "32.0 GiB"]);
+  assert.deepEqual(await pairsOf(page, "#cloud"), { Vendor: "aws", "Instance type": "m6a.2xlarge", Region: "eu-west-1", Zone: "eu-west-1b" });
+  const statistics = Object.fromEntries((await rowsOf(page, "#statistics")).map(([name, ...cells]) => [name, cells]));
+  assert.deepEqual(statistics["Memory"], ["2.00 GiB", "5.75 GiB", "–"]);
+  assert.deepEqual(statistics["Disk read"].slice(-1), ["11.2 GiB"]);
+  const phases = await rowsOf(page, "#phases");
+  assert.deepEqual(phases.map((row) => row.slice(0, 3)), [["load", "+2.00 s", "1 min 00 s"], ["train", "+1 min 02 s", "18 min 08 s"], ["checkpoint", "+11 min 30 s", "–"]]);
+  assert.equal(phases[1][4], "5.60 GiB");
+  assert.match(await textOf(page, "#measured"), /the job's cgroup.*between 5\.60 GiB and 6\.10 GiB.*100 % of the CPU time/);
+  assert.equal(await page.locator("#gpus, #chart-gpu, #tile-gpu, #history").count(), 0); // nothing to show: left out
+  await shoot(page, "cpu");
+  await page.finish();
+});
+
+test("charts: names, averages and peaks of the series, lines of what is available", async () => {
+  const record = fixtures.cpuJob();
+  const page = await open(makePage("cpu", record));
+  const ids = await page.locator(".chart").evaluateAll((all) => all.map((one) => one.id));
+  assert.deepEqual(ids, ["chart-cpu", "chart-memory", "chart-disk", "chart-network", "chart-pressure", "chart-space", "chart-processes"]);
+  const legend = await legendOf(page, "chart-cpu");
+  const used = record.process_metrics.cpu_usage;
+  const mean = used.reduce((sum, value) => sum + value, 0) / used.length;
+  assert.deepEqual(Object.keys(legend), ["Process CPU usage", "System CPU usage"]);
+  assert.equal(legend["Process CPU usage"], `avg ${mean.toFixed(2)} cores · peak ${Math.max(...used).toFixed(2)} cores`);
+  const chart = (id, read) => page.locator(`#${id}`).evaluate((figure, body) => new Function("chart", `return ${body}`)(figure.chart), read);
+  assert.deepEqual(await chart("chart-cpu", "chart.spec.lines.map((line) => line.text)"), ["8 cores available"]);
+  assert.deepEqual(await chart("chart-memory", "chart.spec.lines.map((line) => line.text)"), ["32.0 GiB in the machine", "peak 5.75 GiB"]);
+  assert.ok(await chart("chart-memory", "chart.spec.band.high > chart.spec.band.low"));
+  assert.equal((await legendOf(page, "chart-memory"))["Process memory usage"], "avg 2.00 GiB · peak 5.60 GiB");
+  assert.ok("of which read, not estimated" in (await legendOf(page, "chart-memory")));
+  // Every row is there, to four digits.
+  const drawn = await chart("chart-cpu", "chart.values[0]");
+  assert.equal(drawn.length, used.length);
+  drawn.forEach((value, i) => isNear(value, used[i], used[i] * 5e-4));
+  await page.finish();
+});
+
+test("cursor: one for all charts, with values and both kinds of time", async () => {
+  const record = fixtures.cpuJob();
+  const page = await open(makePage("cpu", record));
+  const at = await pointAt(page, "chart-cpu", 0.5);
+  assert.match(at, /^\+(9:5\d|10:0\d)$/);
+  const [minutes, seconds] = at.slice(1).split(":").map(Number);
+  const row = minutes * 60 + seconds - 1;
+  assert.equal((await legendOf(page, "chart-cpu"))["Process CPU usage"], `${record.process_metrics.cpu_usage[row].toFixed(2)} cores`);
+  const memory = (await legendOf(page, "chart-memory"))["Process memory usage"];
+  assert.equal(memory, `${((record.process_metrics.memory[row] * 1024) / 2 ** 30).toFixed(2)} GiB`);
+  await page.getByRole("button", { name: "Clock time" }).click();
+  assert.match(await pointAt(page, "chart-cpu", 0.5), /^2026-01-01 00:(09|10):\d\d$/);
+  await page.mouse.move(5, 5);
+  assert.match((await legendOf(page, "chart-cpu"))["Process CPU usage"], /^avg/);
+  await page.finish();
+});
+
+test("zoom: by drag, by key, and back", async () => {
+  const page = await open(makePage("cpu", fixtures.cpuJob()));
+  const all = page.getByRole("button", { name: "Show all" });
+  assert.deepEqual(await rangeOf(page, "chart-memory"), [0, 1200]);
+  assert.ok(await all.isHidden());
+  await drag(page, "chart-cpu", 0.25, 0.5);
+  for (const chart of ["chart-cpu", "chart-memory", "chart-disk"]) {
+    const [from, to] = await rangeOf(page, chart);
+    isNear(from, 300, 8);
+    isNear(to, 600, 8);
+  }
+  await all.click();
+  assert.deepEqual(await rangeOf(page, "chart-cpu"), [0, 1200]);
+  await page.locator("#chart-cpu .plot").focus();
+  await page.keyboard.press("+");
+  isNear((await rangeOf(page, "chart-memory"))[1] - (await rangeOf(page, "chart-memory"))[0], 600, 1);
+  await page.keyboard.press("ArrowRight");
+  assert.match((await legendOf(page, "chart-cpu"))["Process CPU usage"], /^\d\.\d\d cores$/);
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await rangeOf(page, "chart-disk"), [0, 1200]);
+  const box = await plotBox(page, "chart-cpu");
+  await drag(page, "chart-cpu", 0.1, 0.2);
+  await page.mouse.dblclick(box.x + box.width / 2, box.y + 40);
+  assert.deepEqual(await rangeOf(page, "chart-cpu"), [0, 1200]);
+  await page.finish();
+});
+
+test("a series is hidden and shown by its name", async () => {
+  const page = await open(makePage("cpu", fixtures.cpuJob()));
+  const item = page.locator("#chart-cpu .legend-item").nth(1);
+  const isShown = () => page.locator("#chart-cpu").evaluate(({ chart }) => chart.plot.series.find((series) => series.label === "System CPU usage").show);
+  assert.equal(await isShown(), true);
+  await item.click();
+  assert.equal(await isShown(), false);
+  assert.equal(await item.getAttribute("aria-pressed"), "false");
+  await item.press("Enter");
+  assert.equal(await isShown(), true);
+  await page.finish();
+});
+
+test("advice: the levels as `recommend` has them, ready to paste, with a copy button", async () => {
+  const path = makePage("cpu", fixtures.cpuJob());
+  const advice = JSON.parse(track("recommend", "--json", "--alone", join(folder, "cpu.json.gz")));
+  const page = await open(path);
+  const rows = Object.fromEntries((await rowsOf(page, ".levels")).map(([name, ...cells]) => [name, cells]));
+  const gib = (mib) => `${+(mib / 1024).toFixed(2)} GiB`;
+  assert.deepEqual(rows.Memory, [...["lean", "balanced", "safe"].map((level) => gib(advice.levels[level].memory)), gib(advice.classic.memory)]);
+  assert.deepEqual(rows.Cores, [...["lean", "balanced", "safe"].map((level) => String(advice.levels[level].cpu)), String(advice.classic.cpu)]);
+  assert.match(await textOf(page, "#tile-ask"), new RegExp(`^Ask for next time ${gib(advice.memory).replace(".", "\\.")} memory ${advice.cpu} cores`));
+  assert.match(await textOf(page, ".reasons"), /largest peak of 1 run.*fewest cores/);
+  await page.getByRole("radio", { name: "safe" }).click();
+  await page.getByRole("radio", { name: "Kubernetes" }).click();
+  const shown = await page.locator("#paste").innerText();
+  assert.equal(shown.trim(), track("recommend", "--paste", "kubernetes", "--level", "safe", "--alone", join(folder, "cpu.json.gz")).toString().trim());
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByText("Copied").waitFor();
+  assert.equal((await page.evaluate(() => navigator.clipboard.readText())).trim(), shown.trim());
+  await page.finish();
+});
+
+test("processes: a table that sorts, and when they lived", async () => {
+  const page = await open(makePage("cpu", fixtures.cpuJob()));
+  const column = async (index) => (await rowsOf(page, "#process-table")).map((row) => row[index]);
+  assert.equal((await column(0)).length, 13);
+  assert.equal((await column(0))[0], "4242");
+  await page.getByRole("button", { name: "PID" }).click();
+  assert.equal((await column(0))[0], "4311");
+  await page.getByRole("button", { name: "PID" }).click();
+  assert.equal((await column(0))[0], "4242");
+  assert.equal(await page.locator("#process-table th[aria-sort]").count(), 1);
+  await page.getByRole("button", { name: "Command" }).click();
+  assert.equal((await column(1))[0], "gzip");
+  assert.equal((await column(8)).filter((exit) => exit === "1").length, 1);
+  assert.equal(await page.locator("#timeline rect").count(), 13);
+  assert.equal(await page.locator("#timeline rect.failed").count(), 1);
+  await page.finish();
+});
+
+test("a job whose memory grows, in a container that holds it back", async () => {
+  const page = await open(makePage("memory", fixtures.memoryJob()));
+  const rules = await page.locator("#findings li").evaluateAll((items) => items.map((item) => item.dataset.rule));
+  assert.deepEqual(rules, ["throttled", "memory_grew", "all_cores"]);
+  assert.match(await textOf(page, "#findings"), /Throttled by the CPU quota 31 % of the time .*quota of 2 cores.*Memory grew until the end/);
+  const server = await pairsOf(page, "#server");
+  assert.deepEqual([server["CPU quota"], server["Memory limit"]], ["2.00 cores", "8.00 GiB"]);
+  const lines = await page.locator("#chart-cpu").evaluate(({ chart }) => chart.spec.lines.map((line) => line.text));
+  assert.deepEqual(lines, ["8 cores available", "CPU quota 2.00"]);
+  assert.match((await legendOf(page, "chart-pressure"))["Throttled by quota"], /avg 31 %/);
+  await shoot(page, "memory");
+  await page.finish();
+});
+
+test("a GPU job: usage, devices in use, VRAM, each GPU", async () => {
+  const page = await open(makePage("gpu", fixtures.gpuJob()));
+  assert.equal(await textOf(page, "h1"), "finetune");
+  assert.match(await textOf(page, "#tile-gpu"), /of 4 GPUs/);
+  for (const id of ["chart-gpu", "chart-vram", "chart-gpus-used", "chart-gpu-devices", "chart-vram-devices"]) assert.equal(await page.locator(`#${id}`).count(), 1, id);
+  assert.match((await legendOf(page, "chart-gpus-used"))["Process GPUs in use"], /peak 2$/);
+  assert.equal((await legendOf(page, "chart-vram-devices"))["GPU 0"].split("peak ")[1], "19.0 GiB");
+  const gpus = await rowsOf(page, "#gpus");
+  assert.equal(gpus.length, 4);
+  assert.deepEqual([gpus[0][1], gpus[0][4], gpus[0][5], gpus[3][4]], ["NVIDIA A10G", "100 %", "19.0 GiB", "0 %"]);
+  assert.match(await textOf(page, "#findings"), /2 of 4 GPUs unused/);
+  await shoot(page, "gpu");
+  await page.finish();
+});
+
+test("a job that was killed for want of memory", async () => {
+  const page = await open(makePage("oom", fixtures.oomJob()));
+  assert.equal(await textOf(page, "#status"), "Failed out of memory, SIGKILL");
+  const first = page.locator("#findings li").first();
+  assert.equal(await first.getAttribute("data-rule"), "out_of_memory");
+  assert.match(await first.innerText(), /killed assemble for want of memory[\s\S]*It held 4 GiB under a limit of 4 GiB/);
+  assert.match(await textOf(page, "#tile-ask"), /6 GiB memory/);
+  await shoot(page, "oom");
+  await page.finish();
+});
+
+test("a run that goes on, as the Python package keeps it: pending, and no section without data", async () => {
+  const page = await open(makePage("python", fixtures.pythonRun()));
+  assert.match(await textOf(page, "#status"), /^Pending/);
+  assert.equal(await page.locator("#chart-cpu").count(), 1);
+  for (const id of ["processes", "phases", "measured", "cloud", "history", "gpus"]) assert.equal(await page.locator(`#${id}`).count(), 0, id);
+  await page.finish();
+});
+
+test("a million rows: small, told, and no extreme lost", async () => {
+  const path = makePage("million", fixtures.millionJob());
+  assert.ok(statSync(path).size < 2e6, `${statSync(path).size} bytes`);
+  const page = await open(path);
+  assert.match(await textOf(page, "#measured"), /1,000,000 rows as .* spans .* no extreme is left out/);
+  assert.match((await legendOf(page, "chart-cpu"))["Process CPU usage"], /peak 7\.75 cores/);
+  const { xs, values } = await page.locator("#chart-cpu").evaluate(({ chart }) => ({ xs: chart.group.xs, values: chart.values[0] }));
+  for (const { row, cores } of [fixtures.MILLION_PEAK, fixtures.MILLION_DIP]) {
+    const at = values.findIndex((value) => Math.abs(value - cores) < 1e-3 * cores);
+    assert.ok(at >= 0, `${cores} is not drawn`);
+    isNear(xs[at], row + 1, 400);
+  }
+  await shoot(page, "million");
+  await page.finish();
+});
+
+test("an hour at one row a second is under 500 kB", () => {
+  const size = statSync(makePage("hour", fixtures.hourJob())).size;
+  assert.ok(size < 500e3, `${size} bytes`);
+});
+
+// ---- whom it serves
+
+test("light and dark, by the system and by the button", async () => {
+  const path = makePage("cpu", fixtures.cpuJob());
+  const groundOf = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await open(path);
+  const dark = await open(path, { theme: "dark" });
+  const [bright, dim] = [await groundOf(light), await groundOf(dark)];
+  assert.notEqual(bright, dim);
+  await light.getByRole("button", { name: "Light / dark" }).click();
+  assert.equal(await groundOf(light), dim);
+  await light.getByRole("button", { name: "Light / dark" }).click();
+  assert.equal(await groundOf(light), bright);
+  await dark.emulateMedia({ colorScheme: "light" });
+  assert.equal(await groundOf(dark), bright);
+  await dark.emulateMedia({ colorScheme: "dark" });
+  await shoot(dark, "cpu-dark");
+  await light.finish();
+  await dark.finish();
+});
+
+test("narrow and wide", async () => {
+  const path = makePage("cpu", fixtures.cpuJob());
+  for (const [width, columns] of [[360, 1], [800, 1], [1280, 2], [1900, 2]]) {
+    const page = await open(path, { width });
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.equal(overflow, 0, `${width} pixels wide`);
+    const tops = await page.locator(".chart").evaluateAll((all) => all.slice(0, 2).map((one) => one.getBoundingClientRect().top));
+    assert.equal(tops[0] === tops[1] ? 2 : 1, columns);
+    const widths = await page.locator("#chart-cpu").evaluate((figure) => [figure.querySelector(".uplot").clientWidth, figure.querySelector(".plot").clientWidth]);
+    assert.ok(widths[0] <= widths[1], `${widths}`);
+    if (width === 360) await shoot(page, "cpu-narrow");
+    await page.finish();
+  }
+  const page = await open(path, { width: 1280 });
+  await page.setViewportSize({ width: 700, height: 900 });
+  await page.waitForTimeout(200);
+  const fits = await page.locator("#chart-cpu").evaluate((figure) => figure.querySelector(".uplot").clientWidth <= figure.querySelector(".plot").clientWidth);
+  assert.ok(fits, "the charts follow the window");
+  await page.finish();
+});
+
+test("print: light, without buttons, with the charts", async () => {
+  const page = await open(makePage("cpu", fixtures.cpuJob()), { theme: "dark" });
+  const pdf = await page.pdf({ format: "A4" });
+  assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+  assert.ok(pdf.length > 30000);
+  writeFileSync(join(artefacts, "report-cpu.pdf"), pdf);
+  await page.emulateMedia({ media: "print" });
+  assert.ok(await page.getByRole("button", { name: "Print" }).isHidden());
+  assert.ok(await page.locator("#chart-cpu canvas").isVisible());
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), undefined);
+  await page.finish();
+});
+
+test("keyboard and screen readers", async () => {
+  const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+  for (const theme of ["light", "dark"]) {
+    const page = await open(makePage("cpu", fixtures.cpuJob()), { theme, bypassCSP: true });
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] }));
+    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`), []);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "theme");
+    assert.match(await page.locator("#chart-cpu .plot").getAttribute("aria-label"), /^CPU usage\. Process CPU usage: 1\.26 cores on average, 3\.79 cores at most/);
+    assert.ok((await page.locator("#chart-cpu .for-readers tbody tr").count()) >= 12);
+    await page.finish();
+  }
+});
+
+// ---- what must not happen
+
+test("names that a job chose are text", async () => {
+  const path = makePage("hostile", fixtures.hostileJob());
+  const page = await open(path);
+  assert.equal(await page.evaluate(() => window.harmed), undefined);
+  assert.equal(await page.locator("img, iframe, object, embed, link:not([rel=icon])").count(), 0);
+  assert.equal(await page.locator("script").count(), 2);
+  const text = await page.evaluate(() => document.body.innerText + document.title);
+  assert.ok(text.includes("</script><script>window.harmed = 1</script>"));
+  assert.ok(!/[\u202a-\u202e\u2066-\u2069\u0000]/.test(text), "a mark that turns the text is shown as its number");
+  assert.ok(text.includes("evil\\u202egnp.exe"));
+  const details = page.locator("details.command");
+  await details.locator("summary").click();
+  const whole = await details.locator(".whole").innerText();
+  assert.ok(whole.includes("x".repeat(10240)) && whole.includes("a\\x01b\\nc\\td"));
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.equal(overflow, 0);
+  await shoot(page, "hostile", false);
+  await page.finish();
+});
+
+test("bytes that are no text, of a real run", async () => {
+  const path = join(folder, "bytes.html");
+  execFileSync("sh", ["-c", `exec "$1" -q --report "$2" --force -i 0.02 sh -c 'sleep 0.1' "$(printf 'a\\377\\376b')" "$(printf 'x\\033[31m')"`, "sh", tracker, path], { env: environment });
+  const page = await open(path);
+  assert.match(await textOf(page, ".command"), /a\ufffd\ufffdb.*x\\x1b\[31m/);
+  await page.finish();
+});
+
+test("earlier runs of the command stand beside this one", async () => {
+  for (let i = 0; i < 3; i++) track("-q", "-i", "0.02", "sleep", "0.1");
+  const path = join(folder, "history.html");
+  track("report", "-o", path, "--force");
+  const page = await open(path);
+  assert.equal((await rowsOf(page, "#history")).length, 2);
+  assert.ok((await page.locator("#statistics thead").innerText()).includes("of 2 earlier"));
+  await page.finish();
+});
+
+// ---- all of them
+
+const wanted = process.argv[4];
+let failed = 0;
+browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+const chosen = tests.filter(({ name }) => !wanted || name.includes(wanted));
+for (const { name, run } of chosen) {
+  const started = Date.now();
+  try {
+    await run();
+    console.log(`ok      ${name} (${Date.now() - started} ms)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${name}\n${error.stack}`);
+  }
+}
+await browser.close();
+rmSync(folder, { recursive: true, force: true });
+console.log(`${chosen.length - failed} passed, ${failed} failed`);
+process.exitCode = failed ? 1 : 0;
