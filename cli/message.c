@@ -6,6 +6,8 @@
 
 enum { NEAREST_NAME_MAX = 31 };
 
+const char *cli_program = "resource-tracker";
+
 int cli_error_set(struct trk_error *error, int code, const char *format, ...)
 {
     va_list arguments;
@@ -20,7 +22,7 @@ int cli_fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fputs("resource-tracker: ", stderr);
+    fprintf(stderr, "%s: ", cli_program);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);

@@ -4,6 +4,9 @@
 
 #include "cli.h"
 
+/* What messages begin with. */
+extern const char *cli_program;
+
 /* Fills `error` and returns `code`. */
 int cli_error_set(struct trk_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

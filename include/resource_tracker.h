@@ -848,6 +848,13 @@ struct trk_gpu_tracker_options {
 
 TRK_API void trk_gpu_tracker_options_init(struct trk_gpu_tracker_options *options);
 
+/* Takes from a JSON file what it gives of the Python class's arguments (sleep_time, ram_unit, gpu_uuids, ...).
+ * disable_logs goes to *ret_disable_logs, which keeps its value without it. The options borrow from *ret_texts, which
+ * the caller frees with trk_free when they are not needed any more. */
+TRK_API int trk_gpu_tracker_options_load(struct trk_gpu_tracker_options *options, const char *path,
+                                         bool *ret_disable_logs, char **ret_texts,
+                                         struct trk_error *error);
+
 typedef struct trk_gpu_tracker trk_gpu_tracker;
 
 /* Checks the options; measures nothing yet. The caller frees the result with trk_gpu_tracker_free, which stops a
@@ -930,6 +937,20 @@ TRK_API int trk_sub_track_compare(const char *const names[], const char *const r
                                   size_t count, const char *statistic,
                                   enum trk_sub_track_style style, char **ret_text,
                                   char **ret_warnings, struct trk_error *error);
+
+/* Which analyses are compared, as a JSON file says: {"file_path_map": {NAME: PATH, ...}, "statistic": "mean"}. */
+struct trk_sub_track_map {
+    size_t size; /* sizeof(struct trk_sub_track_map) */
+    const char **names, **paths;
+    size_t count;
+    const char *statistic; /* NULL: none is given */
+    char *texts;           /* what the others borrow from */
+};
+
+/* The caller frees what it holds with trk_sub_track_map_done. */
+TRK_API int trk_sub_track_map_load(struct trk_sub_track_map *ret_map, const char *path,
+                                   struct trk_error *error);
+TRK_API void trk_sub_track_map_done(struct trk_sub_track_map *map);
 
 /* The parts of an analysis, as compact JSON: the units and capacities of a tracking file ({"ram_unit": ...}); the
  * names of code blocks (["a", ...]); the calls of one ([[start, stop], ...]); the rows of a tracking file within

@@ -1,5 +1,6 @@
 #include "base/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +110,9 @@ void trk__number_add_python(struct trk_buffer *buffer, double value)
         return;
     }
     value = fabs(value);
-    for (int precise = DIGITS_ALWAYS_EXACT; precise <= DIGITS_ALWAYS_ENOUGH; precise++) {
+    /* The smallest doubles of all have fewer digits. */
+    int precise = value < DBL_MIN ? 1 : DIGITS_ALWAYS_EXACT;
+    for (; precise <= DIGITS_ALWAYS_ENOUGH; precise++) {
         snprintf(text, sizeof text, "%.*e", precise - 1, value);
         if (strtod(text, NULL) == value)
             break;

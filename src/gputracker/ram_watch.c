@@ -18,7 +18,8 @@ struct trk_ram_process {
     pid_t pid;
     uint64_t start_ticks;
     bool was_read;
-    bool unreadable;           /* another user's: it is not asked again */
+    bool doubtful;   /* others came, went or made copies: what it shares may not be what was read */
+    bool unreadable; /* another user's: it is not asked again */
     struct figures seen, read; /* at this look, and when it was read last */
     int64_t cost_ns;
     struct trk_smaps smaps;
@@ -115,13 +116,21 @@ static int follow_tree(struct trk_ram_watch *watch, const struct trk_proc_tree *
     return 0;
 }
 
+/* A fork shares all that the parent has, an end leaves it to the others, and none of their own figures shows it. */
+static void doubt_all(struct trk_ram_watch *watch)
+{
+    for (uint32_t i = 0; i < watch->count; i++)
+        watch->process[i].doubtful = true;
+}
+
 /* ---- what has moved ---- */
 
 static bool has_moved(const struct trk_ram_process *process)
 {
     if (process->unreadable)
         return false;
-    return !process->was_read || process->seen.resident_pages != process->read.resident_pages ||
+    return !process->was_read || process->doubtful ||
+           process->seen.resident_pages != process->read.resident_pages ||
            process->seen.shared_pages != process->read.shared_pages ||
            process->seen.faults != process->read.faults;
 }
@@ -219,6 +228,7 @@ static void read_process(struct trk_ram_watch *watch, struct trk_ram_process *pr
     watch->budget_ns -= process->cost_ns;
     watch->reads++;
     process->was_read = true;
+    process->doubtful = false;
     process->read = process->seen;
     process->unreadable = code == -EACCES || code == -EPERM;
     if (code < 0) /* it has ended meanwhile: it holds nothing */
@@ -271,6 +281,8 @@ void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree
     int64_t now_ns = trk__context_monotonic_ns(tree->context);
     if (follow_tree(watch, tree) < 0 || !watch->count)
         return;
+    if (watch->membership_changed)
+        doubt_all(watch);
     struct movement movement = movement_of(watch, tree);
     if (!movement.any)
         return;
@@ -279,6 +291,8 @@ void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree
     bool by_faults = !by_size && !by_budget && !whole && may_have_copied(watch, &movement);
     if (!whole && !by_size && !by_budget && !by_faults)
         return;
+    if (movement.fault_bytes > worth_a_read(watch->max[TRK_RAM_COMBINED].total_bytes))
+        doubt_all(watch);
     read_moved(watch, tree->context);
     bool grew = sum_up(watch, tree);
     for (int group = 0; group < TRK_RAM_GROUPS; group++)

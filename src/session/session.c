@@ -219,6 +219,10 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     bool too_late = has_ended_already(session, root_pid);
     if (!too_late)
         trk__truth_start(&session->truth);
+    if (root_pid && !too_late && session->observer.on_look) {
+        trk__job_look(&session->job); /* it may be over before the first moment */
+        session->observer.on_look(session->observer.state, session);
+    }
     bool has_reader = session->writer || session->observer.on_row;
     code = too_late && !has_reader ? 0 : open_collectors(session);
     if (code < 0)
