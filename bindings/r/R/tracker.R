@@ -63,6 +63,13 @@ ResourceTracker <- R6Class(
       classic_needs(c(list(self$stats()), as_stats_list(historical_stats)))
     },
 
+    recommend_server = function(..., historical_stats = list(), online = NULL, spot = FALSE) {
+      needs <- self$recommend_resources(historical_stats)
+      end <- if (self$running) Sys.time() else self$stop_time
+      seconds <- as.numeric(difftime(end, self$start_time, units = "secs")) + self$interval
+      find_server(needs, list(...), online, spot, seconds, .Call(r_tracker_cloud_info, private$pointer))
+    },
+
     report = function(integration = "standalone", historical_stats = list(), status_failed = FALSE) {
       if (self$running) self$wait_for_samples(n = 1, timeout = self$interval * 5)
       history <- to_json(unname(as_stats_list(historical_stats)))

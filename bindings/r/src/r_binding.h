@@ -45,6 +45,7 @@ SEXP r_server_info(void);
 SEXP r_cloud_info(void);
 SEXP r_stats_aggregate(SEXP texts);
 SEXP r_recommend_classic(SEXP stats);
+SEXP r_recommend_servers(SEXP needs, SEXP filters, SEXP online, SEXP spot, SEXP run_seconds, SEXP cloud_info);
 SEXP r_version(void);
 
 #endif

@@ -50,15 +50,22 @@ SEXP r_tracker_stats(SEXP pointer)
     return text_of(pointer, usual_stats);
 }
 
-SEXP r_stats_aggregate(SEXP texts)
+/* NULL-terminated; R frees the array when the call returns. */
+static const char *const *text_list(SEXP texts)
 {
-    struct trk_error error = {0};
     R_xlen_t count = Rf_xlength(texts);
     const char **list = (void *)R_alloc((size_t)count + 1, sizeof *list);
     for (R_xlen_t i = 0; i < count; i++)
         list[i] = Rf_translateCharUTF8(STRING_ELT(texts, i));
+    list[count] = NULL;
+    return list;
+}
+
+SEXP r_stats_aggregate(SEXP texts)
+{
+    struct trk_error error = {0};
     char *text;
-    if (trk_stats_aggregate(list, (size_t)count, &text, &error) < 0)
+    if (trk_stats_aggregate(text_list(texts), (size_t)Rf_xlength(texts), &text, &error) < 0)
         r_fail(&error);
     return r_text(text);
 }
@@ -89,6 +96,28 @@ SEXP r_recommend_classic(SEXP stats)
     REAL(answer)[2] = known(need.gpu_devices);
     REAL(answer)[3] = known(need.vram_mib);
     return answer;
+}
+
+/* needs: cpu, memory, gpu and vram as the classic rule gives them. */
+SEXP r_recommend_servers(SEXP needs, SEXP filters, SEXP online, SEXP spot, SEXP run_seconds,
+                         SEXP cloud_info)
+{
+    struct trk_server_options options;
+    struct trk_error error = {0};
+    char *text;
+    trk_server_options_init(&options);
+    options.cpu_cores = REAL(needs)[0];
+    options.memory_mib = REAL(needs)[1];
+    options.gpu_devices = REAL(needs)[2];
+    options.vram_total_mib = REAL(needs)[3];
+    options.filters = text_list(filters);
+    options.online = Rf_asLogical(online) == TRUE;
+    options.spot = Rf_asLogical(spot) == TRUE;
+    options.run_seconds = Rf_asReal(run_seconds);
+    options.cloud_info = Rf_translateCharUTF8(STRING_ELT(cloud_info, 0));
+    if (trk_recommend_servers(&options, &text, &error) < 0)
+        r_fail(&error);
+    return r_text(text);
 }
 
 SEXP r_tracker_report(SEXP pointer, SEXP integration, SEXP historical_stats, SEXP status_failed)

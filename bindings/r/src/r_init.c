@@ -32,6 +32,7 @@ static const R_CallMethodDef routines[] = {ROUTINE(r_tracker_new, 1),
                                            ROUTINE(r_cloud_info, 0),
                                            ROUTINE(r_stats_aggregate, 1),
                                            ROUTINE(r_recommend_classic, 1),
+                                           ROUTINE(r_recommend_servers, 6),
                                            ROUTINE(r_version, 0),
                                            {NULL, NULL, 0}};
 

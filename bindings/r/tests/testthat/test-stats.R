@@ -49,3 +49,25 @@ test_that("recommendations are the classic ones", {
   expect_gte(with_history$cpu, 4)
   expect_error(tracker$recommend_resources(historical_stats = 1), "list of what")
 })
+
+test_that("the cheapest server has what is needed", {
+  tracker <- short_run()
+  any <- tracker$recommend_server()
+  expect_true(all(c("vendor_id", "api_reference", "vcpus", "memory_amount", "min_price_ondemand") %in% names(any)))
+  expect_gte(any$vcpus, 1)
+  large <- tracker$recommend_server(historical_stats = list(run_stats(20, 60 * 1024^2)))
+  expect_gte(large$memory_amount, 72 * 1024) # 60 GiB x 1.2
+  expect_gt(large$min_price_ondemand, any$min_price_ondemand)
+  expect_equal(tracker$recommend_server(vendor_id = "azure")$vendor_id, "azure")
+  expect_true(tracker$recommend_server(vendor_id = c("aws", "gcp"))$vendor_id %in% c("aws", "gcp"))
+  expect_error(tracker$recommend_server("aws"), "filters need names")
+  expect_error(tracker$recommend_server(historical_stats = list(run_stats(1, 1024^4))), "no server has")
+})
+
+test_that("where nobody answers the built-in table does", {
+  old <- Sys.getenv("TRACKER_KEEPER_URL", NA)
+  Sys.setenv(TRACKER_KEEPER_URL = "http://127.0.0.1:9") # discard: nobody listens
+  on.exit(if (is.na(old)) Sys.unsetenv("TRACKER_KEEPER_URL") else Sys.setenv(TRACKER_KEEPER_URL = old))
+  tracker <- short_run()
+  expect_equal(tracker$recommend_server(online = TRUE)$api_reference, tracker$recommend_server()$api_reference)
+})
