@@ -13,7 +13,7 @@
 
 /* A command line of a megabyte tells a reader no more than its beginning does; a part that is larger than all of
  * ours is another's, and would make the page so. */
-enum { COMMAND_MAX_BYTES = 24 << 10, PART_MAX_BYTES = 400 << 10 };
+enum { COMMAND_MAX_BYTES = 24 << 10, PART_MAX_BYTES = 400 << 10, SERVERS_SHOWN = 3 };
 
 static void put_number(struct trk_json *json, const char *key, double value)
 {
@@ -247,14 +247,55 @@ static void put_paste(struct trk_json *json, const trk_recommendation *recommend
     trk__json_end_object(json);
 }
 
-static void put_advice(struct trk_json *json, const trk_recommendation *recommendation)
+/* What the run cost and would cost, from the table that is built in: nobody is asked. */
+static void put_rent(struct trk_json *json, const trk_recommendation *recommendation)
 {
+    struct trk_server_options options;
+    trk_server_options_init(&options);
+    options.count = SERVERS_SHOWN;
+    TRK_CLEANUP_FREE char *rent = NULL;
+    if (trk_recommendation_servers(recommendation, TRK_LEVEL_BALANCED, &options, &rent, NULL) == 0)
+        put_raw(json, "rent", rent);
+}
+
+/* Of a run that is too short to size a job by, what it cost is known all the same. */
+static void put_paid(struct trk_json *json, const struct trk_snapshot *snapshot)
+{
+    const char *cloud = trk__snapshot_get(snapshot, "cloud_info");
+    double wall = trk__snapshot_number(snapshot, "metadata.wall_seconds");
+    struct trk_server_options options;
+    trk_server_options_init(&options);
+    options.cloud_info = cloud;
+    options.run_seconds = wall + trk__snapshot_number(snapshot, "metadata.interval");
+    TRK_CLEANUP_FREE char *rent = NULL;
+    if (!cloud || !(options.run_seconds > 0) || trk_recommend_servers(&options, &rent, NULL) < 0)
+        return;
+    static const char *const keys[] = {"run", "currency", "date", "credit"};
+    trk__json_key(json, "rent");
+    trk__json_begin_object(json);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        TRK_CLEANUP_FREE char *text = trk__json_text_at(rent, keys[i]);
+        if (i == 0)
+            put_raw(json, keys[i], text);
+        else
+            put_text(json, keys[i], text);
+    }
+    trk__json_end_object(json);
+}
+
+static void put_advice(struct trk_json *json, const struct trk_page_input *input)
+{
+    const trk_recommendation *recommendation = input->recommendation;
     TRK_CLEANUP_FREE char *advice = NULL;
     if (!recommendation || trk_recommendation_json(recommendation, &advice, NULL) < 0)
         return;
     put_raw(json, "advice", advice);
-    if (!trk_recommendation_refusal(recommendation))
-        put_paste(json, recommendation);
+    if (trk_recommendation_refusal(recommendation)) {
+        put_paid(json, input->snapshot);
+        return;
+    }
+    put_paste(json, recommendation);
+    put_rent(json, recommendation);
 }
 
 static void put_earlier_run(struct trk_json *json, const struct trk_run_info *run)
@@ -320,7 +361,7 @@ int trk__page_data(const struct trk_page_input *input, struct trk_buffer *text)
     trk__json_key(&json, "status_failed");
     trk__json_bool(&json, input->options->status_failed);
     put_parts(&json, input->snapshot);
-    put_advice(&json, input->recommendation);
+    put_advice(&json, input);
     put_history(&json, input);
     code = put_findings(&json, &view);
     if (code == 0)

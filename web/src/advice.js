@@ -133,51 +133,76 @@ export function adviceCard(run) {
 
 // ---- cost
 
-const place = (server) => [server.vendor_id, server.server_id ?? server.api_reference, server.region].filter(Boolean).map(visible).join(" · ");
+const nameOf = (server) => `${visible(server.vendor_id ?? "")} ${visible(server.server_id ?? server.api_reference ?? "")}`.trim();
 
 function sizeOf(server) {
   const gpus = server.gpu_count > 0 ? `, ${count(server.gpu_count)} × ${visible(server.gpu_model ?? "GPU")}` : "";
-  return `${count(server.vcpus)} vCPUs, ${roundBytes(server.memory_amount * 1048576)}${gpus}`;
+  return `${count(server.vcpus)} ${server.vcpus === 1 ? "vCPU" : "vCPUs"}, ${roundBytes(server.memory_amount * 1048576)}${gpus}`;
 }
 
-function serverRow(server, currency) {
+// The cheapest of a few vendors, that of the run among them.
+function offers(rent) {
+  const VENDORS = 3;
+  const all = rent.by_vendor?.length ? rent.by_vendor : rent.servers ?? [];
+  const own = all.findIndex((server) => server.vendor_id === rent.run?.vendor_id);
+  return own >= VENDORS ? [...all.slice(0, VENDORS), all[own]] : all.slice(0, VENDORS);
+}
+
+function offerTable(rent) {
+  const servers = offers(rent);
+  if (!servers.length) return null;
   return h(
-    "tr",
-    null,
-    h("th", { scope: "row" }, place(server), h("small", null, sizeOf(server))),
-    h("td", null, money(server.min_price_ondemand, currency)),
-    h("td", null, money(server.best_ondemand_price_duration, currency)),
-    h("td", null, money(server.best_spot_price_duration, currency)),
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "figures servers" },
+      h("caption", { class: "muted" }, "The cheapest that fit what to ask for"),
+      h("thead", null, h("tr", null, ["Server", "An hour", "This run"].map((name) => h("th", { scope: "col" }, name)))),
+      h(
+        "tbody",
+        null,
+        servers.map((server) =>
+          h("tr", null, h("th", { scope: "row" }, nameOf(server), h("small", null, sizeOf(server))), h("td", null, money(server.min_price_ondemand, rent.currency)), h("td", null, money(server.best_ondemand_price_duration, rent.currency))),
+        ),
+      ),
+    ),
+  );
+}
+
+// A dearer machine that ends sooner may be the cheaper one.
+function finishTable(rent) {
+  const rows = (rent.finish ?? []).filter((one) => known(one.cost));
+  if (rows.length < 2) return null;
+  return h(
+    "details",
+    { class: "finish" },
+    h("summary", null, "Cheapest to finish, by cores"),
+    h(
+      "table",
+      { class: "figures" },
+      h("caption", { class: "for-readers" }, "Cheapest to finish"),
+      h("thead", null, h("tr", null, ["Server", "Takes at least", "Costs"].map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", null, rows.map((one) => h("tr", { class: one.cheapest ? "chosen" : "" }, h("th", { scope: "row" }, nameOf(one), h("small", null, sizeOf(one))), h("td", null, duration(one.seconds)), h("td", null, money(one.cost, rent.currency))))),
+    ),
   );
 }
 
 // What the run cost where it ran, and what the recommended level would cost elsewhere.
 export function costCard(run) {
   const { rent } = run;
-  const servers = rent?.servers ?? [];
   const paid = rent?.run;
-  if (!servers.length && !known(paid?.run_costs)) return null;
-  const savings = servers[0]?.cost_savings;
+  const best = rent?.servers?.[0];
+  if (!best && !known(paid?.run_costs)) return null;
+  const elsewhere = paid?.price_is_of_region === false && paid.price_region ? ` (the price of ${visible(paid.price_region)})` : "";
   return h(
     "section",
     { class: "card", id: "cost", "aria-labelledby": "cost-title" },
     h("h2", { id: "cost-title" }, "What it costs"),
-    known(paid?.run_costs) &&
-      h("p", { class: "cost-run" }, h("strong", null, money(paid.run_costs, rent.currency)), ` for this run, at ${money(paid.price, rent.currency)} an hour`,
-        paid.price_is_of_region === false && paid.price_region && ` (the price of ${visible(paid.price_region)})`),
-    servers.length > 0 &&
-      h(
-        "div",
-        { class: "scroll" },
-        h(
-          "table",
-          { class: "figures servers" },
-          h("caption", { class: "muted" }, "The cheapest that fit what to ask for"),
-          h("thead", null, h("tr", null, ["Server", "An hour", "This run", "On spot"].map((name) => h("th", { scope: "col" }, name)))),
-          h("tbody", null, servers.slice(0, 3).map((server) => serverRow(server, rent.currency))),
-        ),
-      ),
-    savings?.amount > 0 && h("p", { class: "saving" }, `Saves ${money(savings.amount, rent.currency)}, ${percent(savings.percent / 100)} of this run.`),
-    h("p", { class: "muted note" }, `Prices of ${visible(rent.date ?? "an unknown day")}. ${visible(rent.credit ?? "")}`),
+    known(paid?.run_costs) && h("p", { class: "cost-run" }, h("strong", null, money(paid.run_costs, rent.currency)), ` for this run on ${nameOf(paid)}, at ${money(paid.price, rent.currency)} an hour${elsewhere}`),
+    offerTable(rent),
+    best?.cost_savings?.amount > 0 && h("p", { class: "saving" }, `${nameOf(best)} would save ${money(best.cost_savings.amount, rent.currency)}, ${percent(best.cost_savings.percent / 100)} of this run.`),
+    finishTable(rent),
+    h("p", { class: "muted note" }, visible(rent.credit ?? `Prices of ${rent.date}`)),
   );
 }

@@ -48,8 +48,8 @@ function drawPage(run) {
     h("button", { type: "button", onclick: () => print() }, "Print"),
   ];
   startTheme(redraw);
-  const side = [serverCard(run), cloudCard(run), costCard(run)].filter(Boolean);
-  const advice = adviceCard(run);
+  const advice = [adviceCard(run), costCard(run)].filter(Boolean);
+  const place = [serverCard(run), cloudCard(run)].filter(Boolean);
   document.getElementById("page").replaceChildren(
     ...[
       header(run, buttons),
@@ -58,7 +58,8 @@ function drawPage(run) {
         null,
         tiles(run),
         findings(run),
-        (advice || side.length > 0) && h("div", { class: `pair ${advice ? "" : "even"}` }, advice, side.length > 0 && h("div", { class: "stack" }, side)),
+        advice.length + place.length > 0 &&
+          h("div", { class: `pair ${advice.length && place.length ? "" : "even"}` }, [advice, place].filter((cards) => cards.length).map((cards) => h("div", { class: "stack" }, cards))),
         chartSection(run, group, charts),
         gpuCard(run),
         phasesCard(run),

@@ -219,6 +219,24 @@ test("advice: the levels as `recommend` has them, ready to paste, with a copy bu
   await page.finish();
 });
 
+test("cost: of this run, and of the server that is recommended", async () => {
+  const path = makePage("cpu", fixtures.cpuJob());
+  const page = await open(path);
+  assert.match(await textOf(page, "#tile-cost"), /^Cost of this run \$0\.1\d+ \$0\.0\d+ on \S+ \S+, the cheapest that fits$/);
+  assert.match(await textOf(page, "#cost"), /for this run on aws m6a\.2xlarge, at \$0\.\d+ an hour/);
+  assert.match(await textOf(page, "#cost"), /would save \$0\.\d+, \d+ % of this run/);
+  assert.match(await textOf(page, "#cost"), /Prices: .*CC BY-SA 4\.0/); // the credit stands wherever a price does
+  const [, paid, hourly] = /^What it costs \$([\d.]+) for this run on aws m6a\.2xlarge, at \$([\d.]+) an hour/.exec(await textOf(page, "#cost"));
+  isNear(paid, (hourly / 3600) * 1201, 1e-3);
+  assert.equal((await rowsOf(page, ".servers")).length, 4);
+  const short = await open(makePage("short", fixtures.shortJob()));
+  assert.match(await textOf(short, "#advice"), /too little to size a job by/);
+  assert.match(await textOf(short, "#tile-cost"), /^Cost of this run \$0\.0\d+/);
+  assert.equal(await short.locator(".servers").count(), 0);
+  await page.finish();
+  await short.finish();
+});
+
 test("processes: a table that sorts, and when they lived", async () => {
   const page = await open(makePage("cpu", fixtures.cpuJob()));
   const column = async (index) => (await rowsOf(page, "#process-table")).map((row) => row[index]);

@@ -188,6 +188,19 @@ export function millionJob() {
   });
 }
 
+// Twenty seconds: too little for advice.
+export function shortJob() {
+  const { metadata, cloud_info } = cpuJob();
+  return makeRecord({
+    rows: 20,
+    process: { cpu_usage: () => 1, utime: () => 1, memory: () => 1e5, read_bytes: () => 0, write_bytes: () => 0 },
+    system: { cpu_usage: () => 1.1, memory_used: () => 1e6 },
+    metadata: { command: metadata.command, command_key: metadata.command_key },
+    cloud_info,
+    totals: makeTotals({ cpu: 20, peak: 1e8 }),
+  });
+}
+
 // Names that a job chose to do harm with.
 export const HOSTILE = `</script><script>window.harmed = 1</script><img src=x onerror="window.harmed = 2">`;
 export const BIDI = "evil\u202egnp.exe";
