@@ -46,6 +46,10 @@ struct cli_options {
     struct trk_recommend_options recommend;
     enum trk_level level; /* recommend: which one is explained and pasted */
     enum cli_paste paste;
+    double servers; /* recommend: how many */
+    bool spot, dedicated, online;
+    const char *filter_vendor, *filter_region, *filter_arch, *filter_gpu_model,
+        *filter;            /* NULL: any */
     bool alone;             /* recommend: the named run without the earlier ones of its command */
     double timeout_seconds; /* 0: none */
     double kill_after_seconds; /* 0: never */
@@ -71,6 +75,7 @@ int cli_cmd_mark(const struct cli_options *options);
 int cli_cmd_convert(const struct cli_options *options);
 int cli_cmd_recommend(const struct cli_options *options);
 int cli_cmd_report(const struct cli_options *options);
+int cli_cmd_catalog(const struct cli_options *options);
 int cli_cmd_info(const struct cli_options *options);
 
 /* "resource-tracker: " and the message on standard error; returns CLI_EXIT_OWN, so that callers can

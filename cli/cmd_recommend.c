@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "human.h"
+#include "rent.h"
 #include "text.h"
 
 #include <errno.h>
@@ -24,11 +25,13 @@ static int print_text(const char *text)
 
 /* ---- JSON and pasting ---------------------------------------------------------------- */
 
-static int print_json(const trk_recommendation *recommendation)
+static int print_json(const trk_recommendation *recommendation, const struct cli_options *options,
+                      const struct cli_rent *rent)
 {
     char *json;
     struct trk_error error = {0};
-    if (trk_recommendation_json(recommendation, &json, &error) < 0)
+    if (trk_recommendation_json_for(recommendation, options->level, &rent->options, &json, &error) <
+        0)
         return cli_fail("%s", error.message);
     int status = print_text(json);
     free(json);
@@ -181,8 +184,11 @@ static void add_peaks(struct cli_text *text, const struct trk_recommend_basis *b
                      cli_human_bytes(basis->vram_peak_bytes, vram));
 }
 
-static int print_table(const trk_recommendation *recommendation, const struct cli_options *options)
+static int print_table(const trk_recommendation *recommendation, const struct cli_options *options,
+                       const struct cli_rent *rent)
 {
+    char *servers = NULL;
+    struct trk_error error = {0};
     struct cli_text text = {0};
     struct trk_recommend_basis basis = {.size = sizeof basis};
     trk_recommendation_basis(recommendation, &basis);
@@ -192,6 +198,10 @@ static int print_table(const trk_recommendation *recommendation, const struct cl
         add_peaks(&text, &basis);
         return print_text(text.data);
     }
+    /* First, because a wrong filter is an error and no half of an answer. */
+    if (trk_recommendation_servers(recommendation, options->level, &rent->options, &servers,
+                                   &error) < 0)
+        return cli_fail("%s", error.message);
     cli_text_add(&text, "From %u run%s", basis.runs_used, basis.runs_used == 1 ? "" : "s");
     if (basis.runs > basis.runs_used)
         cli_text_add(&text, " (%u more too short)", basis.runs - basis.runs_used);
@@ -199,7 +209,11 @@ static int print_table(const trk_recommendation *recommendation, const struct cl
         cli_text_add(&text, ", %u at a memory limit", basis.runs_censored);
     cli_text_add(&text, ":\n");
     add_levels(&text, recommendation, &basis, options->level);
-    return print_text(text.data);
+    int status = print_text(text.data);
+    if (status == 0)
+        cli_rent_print(servers, options->spot);
+    trk_free(servers);
+    return status ? status : print_text("");
 }
 
 int cli_cmd_recommend(const struct cli_options *options)
@@ -213,12 +227,15 @@ int cli_cmd_recommend(const struct cli_options *options)
         count++;
     trk_recommendation *recommendation;
     struct trk_error error = {0};
+    struct cli_rent rent;
+    if (cli_rent_init(&rent, options) < 0)
+        return cli_fail("too many filters, or too long ones");
     if (trk_recommend_runs((const char *const *)options->operands, count, &wishes, &recommendation,
                            &error) < 0)
         return cli_fail("%s", error.message);
-    int status = options->json                      ? print_json(recommendation)
+    int status = options->json                      ? print_json(recommendation, options, &rent)
                  : options->paste != CLI_PASTE_NONE ? print_paste(recommendation, options)
-                                                    : print_table(recommendation, options);
+                                                    : print_table(recommendation, options, &rent);
     trk_recommendation_free(recommendation);
     return status;
 }

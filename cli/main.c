@@ -11,7 +11,7 @@ static int (*const commands[CLI_COMMAND_COUNT])(const struct cli_options *) = {
     [CLI_COMMAND_SYSTEM] = cli_cmd_system, [CLI_COMMAND_RECOMMEND] = cli_cmd_recommend,
     [CLI_COMMAND_REPORT] = cli_cmd_report, [CLI_COMMAND_RUNS] = cli_cmd_runs,
     [CLI_COMMAND_MARK] = cli_cmd_mark,     [CLI_COMMAND_CONVERT] = cli_cmd_convert,
-    [CLI_COMMAND_INFO] = cli_cmd_info,
+    [CLI_COMMAND_INFO] = cli_cmd_info,     [CLI_COMMAND_CATALOG] = cli_cmd_catalog,
 };
 
 /* Help that did not arrive (a full disk, a closed pipe's end) is no success. */

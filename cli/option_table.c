@@ -24,9 +24,9 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
                           "name a phase of the run that it is called from", 0, NULL},
     [CLI_COMMAND_CONVERT] = {"convert", "IN OUT", "turn rows into another format or schema",
                              TRK_ROWS_BOTH, NULL},
+    [CLI_COMMAND_CATALOG] = {"catalog", "[update]", "tell how old the price table is, or fetch one",
+                             0, NULL},
 };
-
-static const char *const reserved_commands[] = {"catalog"};
 
 static const struct cli_choice rows_choices[] = {
     {"process", TRK_ROWS_PROCESS}, {"system", TRK_ROWS_SYSTEM}, {"both", TRK_ROWS_BOTH}, {NULL, 0}};
@@ -128,14 +128,6 @@ enum cli_command_id cli_command_find(const char *name)
         if (strcmp(cli_commands[i].name, name) == 0)
             return (enum cli_command_id)i;
     return CLI_COMMAND_COUNT;
-}
-
-bool cli_command_is_reserved(const char *name)
-{
-    for (size_t i = 0; i < sizeof reserved_commands / sizeof *reserved_commands; i++)
-        if (strcmp(reserved_commands[i], name) == 0)
-            return true;
-    return false;
 }
 
 const struct cli_option *cli_option_find_long(const char *name, size_t len)

@@ -161,12 +161,6 @@ static int take_command(struct words *words, char *word)
 {
     if (words->command_named)
         return take_action(words, word);
-    if (cli_command_is_reserved(word))
-        return cli_error_set(
-            words->error, -EINVAL,
-            "'%s' is not available in this version; to run a program of that name: "
-            "resource-tracker -- %s",
-            word, word);
     if (strcmp(word, "help") == 0)
         return take_help(words);
     enum cli_command_id command = cli_command_find(word);
@@ -274,6 +268,7 @@ static int take_operands(struct cli_invocation *invocation, char **operands,
     case CLI_COMMAND_RUNS:
     case CLI_COMMAND_MARK:
     case CLI_COMMAND_CONVERT:
+    case CLI_COMMAND_CATALOG:
         options->operands = operands;
         return 0;
     default:
@@ -346,6 +341,7 @@ int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *c
     trk_options_init(&invocation->options.session);
     trk_recommend_options_init(&invocation->options.recommend);
     invocation->options.level = TRK_LEVEL_BALANCED;
+    invocation->options.servers = 3;
     /* Until a source or the command has spoken. */
     invocation->options.session.rows = 0;
     invocation->options.session.schema = 0;

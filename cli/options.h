@@ -19,6 +19,7 @@ enum cli_command_id {
     CLI_COMMAND_RUNS,
     CLI_COMMAND_MARK,
     CLI_COMMAND_CONVERT,
+    CLI_COMMAND_CATALOG,
     CLI_COMMAND_COUNT
 };
 
@@ -34,10 +35,6 @@ extern const struct cli_command cli_commands[CLI_COMMAND_COUNT];
 
 /* CLI_COMMAND_COUNT: none of that name. */
 enum cli_command_id cli_command_find(const char *name);
-
-/* Names that later versions take for commands. They are kept free now, so that a script that runs
- * a program of such a name does not change its meaning with an update. */
-bool cli_command_is_reserved(const char *name);
 
 /* ---- options ------------------------------------------------------------------------- */
 
@@ -71,8 +68,9 @@ enum {
     CLI_FOR_CONVERT = 1 << CLI_COMMAND_CONVERT,
     CLI_FOR_RECOMMEND = 1 << CLI_COMMAND_RECOMMEND,
     CLI_FOR_INFO = 1 << CLI_COMMAND_INFO,
+    CLI_FOR_CATALOG = 1 << CLI_COMMAND_CATALOG,
     CLI_FOR_REPORT = 1 << CLI_COMMAND_REPORT,
-    CLI_FOR_LISTS = CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_INFO,
+    CLI_FOR_LISTS = CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_INFO | CLI_FOR_CATALOG,
     CLI_FOR_JOB = CLI_FOR_RUN | CLI_FOR_ATTACH,
     CLI_FOR_HISTORY = CLI_FOR_JOB | CLI_FOR_RECOMMEND,
     CLI_FOR_ALL = CLI_FOR_JOB | CLI_FOR_SYSTEM,

@@ -438,8 +438,9 @@ TRK_API int trk_recommendation_need(const trk_recommendation *recommendation, en
 TRK_API int trk_recommendation_curve(const trk_recommendation *recommendation, size_t index,
                                      double *ret_cores, double *ret_seconds);
 
-/* One JSON object: cpu, memory, gpu, vram (MiB; the balanced level), levels, classic, curve, servers. The
- * caller frees the text with free(). */
+/* One JSON object: cpu, memory, gpu, vram (MiB; the balanced level), levels, classic, curve, servers (the three cheapest
+ * that fit, by the price table) and rent (all of trk_recommendation_servers; where the runs are too short for a level by
+ * the classic rule's needs). The caller frees the text with free(). */
 TRK_API int trk_recommendation_json(const trk_recommendation *recommendation, char **ret_text,
                                     struct trk_error *error);
 
@@ -486,7 +487,8 @@ TRK_API void trk_server_options_init(struct trk_server_options *options);
  * servers: the cheapest that fit, first of all, with Keeper's keys (vendor_id, server_id, api_reference, vcpus,
  * memory_amount, gpu_count, gpu_memory_min, gpu_memory_total, gpu_model, cpu_allocation, cpu_architecture,
  * min_price_ondemand, min_price_spot in dollars an hour, ...), then region, source, date, and of the run
- * best_ondemand_price_duration, best_spot_price_duration and cost_savings {percent, amount} (null: not known).
+ * best_ondemand_price_duration, best_spot_price_duration, cost_savings {percent, amount} (null: not known) and
+ * cost_savings_spot.
  * by_vendor: the cheapest of each vendor. run: what the run cost where it ran (run_costs; price_region is the region of the
  * price, price_is_of_region whether it is the run's). note: why Keeper's answer is not here. -ENOTSUP: a filter that only
  * Keeper can check. No server that fits is an empty list. */
@@ -502,10 +504,24 @@ TRK_API int trk_recommendation_servers(const trk_recommendation *recommendation,
                                        const struct trk_server_options *options, char **ret_json,
                                        struct trk_error *error);
 
+/* trk_recommendation_json with the servers for a level and with options. */
+TRK_API int trk_recommendation_json_for(const trk_recommendation *recommendation,
+                                        enum trk_level level,
+                                        const struct trk_server_options *options, char **ret_text,
+                                        struct trk_error *error);
+
 /* What a server costs an hour: {"vendor_id", "server_id", "region", "price", "price_region", "price_is_of_region", ...}; in
  * `region` (NULL: any), else in the first that has a price. -ENOENT: no price is known. */
 TRK_API int trk_server_price(const char *vendor, const char *server, const char *region,
                              bool online, char **ret_json, struct trk_error *error);
+
+/* The table itself: {"date", "servers", "vendors": {"aws": 1364, ...}, "packed_bytes", "path" (null: it is built in),
+ *  "sources": [{"source", "date", "name", "url", "licence"}], "licence", "credit"} */
+TRK_API int trk_catalog_info(char **ret_json, struct trk_error *error);
+
+/* Fetches all servers with their cheapest prices from Keeper into $XDG_DATA_HOME/resource-tracker/catalog.gz, which is
+ * used from then on. Prices by region stay those that are built in. Some 20 questions; keeper_url as above. */
+TRK_API int trk_catalog_update(const char *keeper_url, struct trk_error *error);
 
 /* ---- past runs ----------------------------------------------------------------------- */
 

@@ -14,8 +14,8 @@
 
 enum { SERVER_CELLS = 14, SOURCE_CELLS = 6, USER_TEXT_MAX = 16 << 20 };
 
-static const char SOURCES_HEAD[] = "source,date,name,url,licence,regional_prices_of";
-static const char SERVERS_HEAD[] =
+const char trk__catalog_sources_head[] = "source,date,name,url,licence,regional_prices_of";
+const char trk__catalog_servers_head[] =
     "vendor,server,vcpus,memory_mib,gpu_count,gpu_model,gpu_memory_mib_each,arch,cpu_allocation,"
     "ondemand_usd_hour,ondemand_region,spot_usd_hour,spot_region,source";
 
@@ -97,12 +97,12 @@ static bool parse_lines(struct trk_catalog *catalog)
 {
     bool in_servers = false, ok = true;
     char *next = catalog->text, *line = trk__csv_line(&next);
-    ok = line && strcmp(line, SOURCES_HEAD) == 0;
+    ok = line && strcmp(line, trk__catalog_sources_head) == 0;
     while (ok && (line = trk__csv_line(&next))) {
         if (!in_servers && !*line) {
             in_servers = true;
             line = trk__csv_line(&next);
-            ok = line && strcmp(line, SERVERS_HEAD) == 0;
+            ok = line && strcmp(line, trk__catalog_servers_head) == 0;
         } else {
             ok = in_servers ? take_server(catalog, line) : take_source(catalog, line);
         }

@@ -55,6 +55,9 @@ void trk__catalog_free(struct trk_catalog *catalog);
 /* From text (taken, also on failure): the table of sources, an empty line, that of servers. -EBADMSG: it is none. */
 int trk__catalog_parse(char *text, size_t len, struct trk_catalog **ret_catalog);
 
+/* The first lines of its two tables. */
+extern const char trk__catalog_sources_head[], trk__catalog_servers_head[];
+
 /* NULL: it has no such server. */
 const struct trk_catalog_server *trk__catalog_find(const struct trk_catalog *catalog,
                                                    const char *vendor, const char *name);

@@ -31,11 +31,13 @@ static struct trk_filter_list *list_named(struct trk_server_query *query, const 
     return NULL;
 }
 
-static const char *plain_architecture(const char *value)
+/* Other names of the same. */
+static void make_plain_architecture(char value[TRK_FILTER_TEXT_SIZE])
 {
     if (strcasecmp(value, "amd64") == 0 || strcasecmp(value, "x86-64") == 0)
-        return "x86_64";
-    return strcasecmp(value, "aarch64") == 0 ? "arm64" : value;
+        strcpy(value, "x86_64");
+    else if (strcasecmp(value, "aarch64") == 0)
+        strcpy(value, "arm64");
 }
 
 static int add_value(struct trk_server_query *query, struct trk_filter_list *list,
@@ -51,7 +53,7 @@ static int add_value(struct trk_server_query *query, struct trk_filter_list *lis
     memcpy(to, value, len);
     to[len] = '\0';
     if (list == &query->architecture)
-        snprintf(to, TRK_FILTER_TEXT_SIZE, "%s", plain_architecture(to));
+        make_plain_architecture(to);
     return 0;
 }
 

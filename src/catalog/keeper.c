@@ -345,9 +345,9 @@ static void cut(struct trk_keeper_answer *answer, size_t max)
         free(answer->server[--answer->count].json);
 }
 
-static int ask_page(const char *url, const struct trk_server_query *query,
-                    const struct trk_catalog *catalog, size_t limit, unsigned page,
-                    struct trk_keeper_answer *ret_page, struct trk_error *error)
+int trk__keeper_page(const char *url, const struct trk_server_query *query,
+                     const struct trk_catalog *catalog, size_t limit, unsigned page,
+                     struct trk_keeper_answer *ret_page, struct trk_error *error)
 {
     struct trk_buffer parameters;
     trk__buffer_init(&parameters, URL_MAX);
@@ -373,7 +373,7 @@ int trk__keeper_servers(const char *url, const struct trk_server_query *query,
     bool is_last = false;
     for (unsigned page = 1; page <= PAGES_MAX && code == 0 && !is_last; page++) {
         struct trk_keeper_answer some = {0};
-        code = ask_page(url, query, catalog, limit, page, &some, error);
+        code = trk__keeper_page(url, query, catalog, limit, page, &some, error);
         is_last = some.count < limit;
         if (code == 0 && (code = take_fit(&answer, &some, query)) < 0)
             trk__error_set(error, code, "no memory for its answer");

@@ -28,6 +28,11 @@ int trk__keeper_query(const struct trk_server_query *query, size_t limit, unsign
 int trk__keeper_parse(const char *json, const struct trk_catalog *catalog,
                       struct trk_keeper_answer *ret_answer);
 
+/* One page of what it has, as it comes. */
+int trk__keeper_page(const char *url, const struct trk_server_query *query,
+                     const struct trk_catalog *catalog, size_t limit, unsigned page,
+                     struct trk_keeper_answer *ret_page, struct trk_error *error);
+
 /* Those that fit, the cheapest first, at most `max`. On failure the error says what went wrong in a few words. */
 int trk__keeper_servers(const char *url, const struct trk_server_query *query,
                         const struct trk_catalog *catalog, size_t max,

@@ -71,6 +71,7 @@ void trk__cloud_find(const struct trk_context *context, struct trk_cloud_finding
     }
     if (count > 0)
         trk__cloud_ask(context, vendor, count, &finding);
+    trk__cloud_infer_type(context, &finding.cloud);
     finding.discovery_seconds = (double)(trk__context_monotonic_ns(context) - start_ns) * 1e-9;
     *ret_finding = finding;
 }

@@ -39,6 +39,13 @@ unsigned trk__cloud_candidates(const struct trk_context *context, const struct t
 void trk__cloud_ask(const struct trk_context *context, const struct trk_vendor *const vendor[],
                     unsigned count, struct trk_cloud_finding *finding);
 
+/* Sets the type by the machine's size where the vendor does not tell it (infer_type.c). The other is its pure part: of
+ * several the nearest in memory, then the cheapest; NULL: none. */
+void trk__cloud_infer_type(const struct trk_context *context, struct trk_cloud *cloud);
+struct trk_catalog;
+const char *trk__type_of_size(const struct trk_catalog *catalog, const char *vendor, double vcpus,
+                              double memory_mib, const char *architecture);
+
 /* ---- kept for the boot (cloud_cache.c) ----------------------------------------------- */
 
 bool trk__cloud_cache_read(const struct trk_context *context,

@@ -3,17 +3,15 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "host/cloud.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/store.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { PATH_SIZE = 1024, BOOT_SIZE = 64, TEXT_SIZE = 4096, FILE_MODE = 0600, FOLDER_MODE = 0700 };
+enum { PATH_SIZE = 1024, BOOT_SIZE = 64, TEXT_SIZE = 4096, FILE_MODE = 0600 };
 
 static const double SILENCE_SECONDS = 3600;
 
@@ -89,19 +87,6 @@ bool trk__cloud_cache_read(const struct trk_context *context, struct trk_cloud_f
     return len > 0 && parse(context, text, boot, ret_finding);
 }
 
-static int make_folder(char *path)
-{
-    if (mkdir(path, FOLDER_MODE) == 0 || errno == EEXIST)
-        return 0;
-    char *slash = strrchr(path, '/');
-    if (errno != ENOENT || !slash || slash == path)
-        return -errno;
-    *slash = '\0'; /* ~/.cache itself may be missing, what is above is not ours to make */
-    int code = mkdir(path, FOLDER_MODE) == 0 || errno == EEXIST ? 0 : -errno;
-    *slash = '/';
-    return code == 0 && (mkdir(path, FOLDER_MODE) == 0 || errno == EEXIST) ? 0 : -errno;
-}
-
 static void put_text(struct trk_buffer *text, const char *boot, double now,
                      const struct trk_cloud_finding *finding)
 {
@@ -140,7 +125,7 @@ void trk__cloud_cache_write(const struct trk_context *context,
     bool is_whole =
         finding->has_answered && finding->discovery_seconds * 1e9 < (double)TRK_CLOUD_LIMIT_NS;
     if (!finding->asked || !(is_whole || is_silent) || !find_folder(folder) ||
-        !read_boot(context, boot) || make_folder(folder) < 0)
+        !read_boot(context, boot) || trk__store_make(folder) < 0)
         return;
     struct trk_buffer text;
     trk__buffer_init(&text, TEXT_SIZE);

@@ -73,6 +73,12 @@ static double memory_bytes(const struct trk_context *context)
     return (double)kib * 1024;
 }
 
+void trk__server_size(const struct trk_context *context, double *ret_vcpus, double *ret_memory_mib)
+{
+    *ret_vcpus = count_processors(context);
+    *ret_memory_mib = memory_bytes(context) / MIB;
+}
+
 /* "model name" on x86; ARM tells numbers alone, which no person reads. */
 static bool find_cpu_model(const struct trk_context *context, char *ret_model, size_t size)
 {

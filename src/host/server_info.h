@@ -20,6 +20,9 @@ struct trk_server_parts {
 void trk__server_put(struct trk_json *json, const struct trk_context *context,
                      const struct trk_server_parts *parts);
 
+/* Processors, and MiB of memory as the kernel counts it (NaN: not known). */
+void trk__server_size(const struct trk_context *context, double *ret_vcpus, double *ret_memory_mib);
+
 enum { TRK_ALLOCATION_CHECKS = 4 }; /* CPU in cores, memory, GPUs, VRAM in bytes */
 
 /* "shared" where the machine does clearly more than the job, by a factor or an amount; "unknown" where a figure

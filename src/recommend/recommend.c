@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RUNS_MAX = 1000, HISTORY_DEFAULT = 10 };
+enum { RUNS_MAX = 1000, HISTORY_DEFAULT = 10, SERVERS_DEFAULT = 3 };
 
 struct trk_recommendation {
     struct trk_advice advice;
@@ -375,14 +375,102 @@ static int give_text(struct trk_buffer *text, char **ret_text, struct trk_error 
     return 0;
 }
 
-int trk_recommendation_json(const trk_recommendation *recommendation, char **ret_text,
-                            struct trk_error *error)
+/* Needs of a level, or where the runs are too short for one the classic rule's. */
+static void fill_needs(const trk_recommendation *recommendation, const struct trk_need *need,
+                       struct trk_server_options *options)
 {
+    const double mib = 1048576;
+    const struct trk_classic_need *classic = &recommendation->advice.classic;
+    options->cpu_cores = need ? need->cpu_cores : classic->cpu_cores;
+    options->memory_mib = need ? need->memory_bytes / mib : classic->memory_mib;
+    options->gpu_devices = need ? need->gpu_devices : classic->gpu_devices;
+    options->vram_mib = need && need->gpu_devices > 0 ? need->vram_bytes / mib : 0;
+    options->vram_total_mib = need ? 0 : classic->vram_mib;
+    options->run_seconds = isnan(recommendation->run_seconds) ? 0 : recommendation->run_seconds;
+    options->cloud_info = recommendation->cloud_info;
+}
+
+/* A run of the length of one: the curve is of all of them together. */
+static size_t curve_of_one(const struct trk_advice *advice,
+                           struct trk_curve_point ret_curve[TRK_CURVE_POINTS_MAX])
+{
+    for (size_t i = 0; i < advice->curve_count; i++)
+        ret_curve[i] = (struct trk_curve_point){advice->curve[i].cores,
+                                                advice->curve[i].seconds / advice->runs_used};
+    return advice->runs_used ? advice->curve_count : 0;
+}
+
+/* `need` NULL: the classic rule's. */
+static int rent(const trk_recommendation *recommendation, const struct trk_need *need,
+                const struct trk_server_options *options, char **ret_json, struct trk_error *error)
+{
+    struct trk_server_options own;
+    struct trk_curve_point curve[TRK_CURVE_POINTS_MAX];
+    trk_server_options_init(&own);
+    if (options)
+        own = *options;
+    fill_needs(recommendation, need, &own);
+    size_t points = curve_of_one(&recommendation->advice, curve);
+    return trk__servers_answer(&own, curve, points, ret_json, error);
+}
+
+int trk_recommendation_servers(const trk_recommendation *recommendation, enum trk_level level,
+                               const struct trk_server_options *options, char **ret_json,
+                               struct trk_error *error)
+{
+    struct trk_need need = {.size = sizeof need};
+    int code = trk_recommendation_need(recommendation, level, &need);
+    if (code < 0)
+        return trk__error_set(error, code, "%s",
+                              code == -ENODATA ? recommendation->advice.message
+                                               : "there is no such level");
+    return rent(recommendation, &need, options, ret_json, error);
+}
+
+/* Sets "servers", where the runs are long enough to size a job by, and "rent". */
+static int add_rent(char **text, const char *answer, bool has_level)
+{
+    TRK_CLEANUP_FREE char *servers = has_level ? trk__json_text_at(answer, "servers") : NULL;
+    TRK_CLEANUP_FREE char *with_servers =
+        trk__json_with(*text, "servers", servers ? servers : "[]");
+    char *whole = with_servers ? trk__json_with(with_servers, "rent", answer) : NULL;
+    if (!whole)
+        return -ENOMEM;
+    free(*text);
+    *text = whole;
+    return 0;
+}
+
+int trk_recommendation_json_for(const trk_recommendation *recommendation, enum trk_level level,
+                                const struct trk_server_options *options, char **ret_text,
+                                struct trk_error *error)
+{
+    struct trk_need need = {.size = sizeof need};
+    TRK_CLEANUP_FREE char *answer = NULL, *own = NULL;
+    bool has_level = trk_recommendation_need(recommendation, level, &need) == 0;
+    int code = rent(recommendation, has_level ? &need : NULL, options, &answer, error);
+    if (code < 0)
+        return code;
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     struct trk_json json = trk__json(&text);
     trk__advice_json(&recommendation->advice, &json);
-    return give_text(&text, ret_text, error);
+    code = give_text(&text, &own, error);
+    if (code == 0 && (code = add_rent(&own, answer, has_level)) < 0)
+        trk__error_set(error, code, "no memory for the text");
+    if (code == 0)
+        *ret_text = TRK_STEAL(own);
+    return code;
+}
+
+int trk_recommendation_json(const trk_recommendation *recommendation, char **ret_text,
+                            struct trk_error *error)
+{
+    struct trk_server_options options;
+    trk_server_options_init(&options);
+    options.count = SERVERS_DEFAULT;
+    return trk_recommendation_json_for(recommendation, TRK_LEVEL_BALANCED, &options, ret_text,
+                                       error);
 }
 
 int trk_recommendation_paste(const trk_recommendation *recommendation, const char *form,
@@ -403,41 +491,4 @@ int trk_recommendation_paste(const trk_recommendation *recommendation, const cha
 const char *trk_paste_form(size_t index)
 {
     return trk__paste_name(index);
-}
-
-/* A run of the length of one: the curve is of all of them together. */
-static size_t curve_of_one(const struct trk_advice *advice,
-                           struct trk_curve_point ret_curve[TRK_CURVE_POINTS_MAX])
-{
-    for (size_t i = 0; i < advice->curve_count; i++)
-        ret_curve[i] = (struct trk_curve_point){advice->curve[i].cores,
-                                                advice->curve[i].seconds / advice->runs_used};
-    return advice->runs_used ? advice->curve_count : 0;
-}
-
-int trk_recommendation_servers(const trk_recommendation *recommendation, enum trk_level level,
-                               const struct trk_server_options *options, char **ret_json,
-                               struct trk_error *error)
-{
-    struct trk_need need = {.size = sizeof need};
-    int code = trk_recommendation_need(recommendation, level, &need);
-    if (code < 0)
-        return trk__error_set(error, code, "%s",
-                              code == -ENODATA ? recommendation->advice.message
-                                               : "there is no such level");
-    const double mib = 1048576;
-    struct trk_server_options own;
-    trk_server_options_init(&own);
-    if (options)
-        own = *options;
-    own.cpu_cores = need.cpu_cores;
-    own.memory_mib = need.memory_bytes / mib;
-    own.gpu_devices = need.gpu_devices;
-    own.vram_mib = need.gpu_devices > 0 ? need.vram_bytes / mib : 0;
-    own.vram_total_mib = 0;
-    own.run_seconds = isnan(recommendation->run_seconds) ? 0 : recommendation->run_seconds;
-    own.cloud_info = recommendation->cloud_info;
-    struct trk_curve_point curve[TRK_CURVE_POINTS_MAX];
-    size_t points = curve_of_one(&recommendation->advice, curve);
-    return trk__servers_answer(&own, curve, points, ret_json, error);
 }

@@ -50,7 +50,9 @@ void trk__run_place_find(struct trk_catalog *catalog, const char *cloud_info, do
     const struct trk_catalog_source *source = trk__catalog_source(catalog, place->price.source);
     place->price_source = "catalog";
     place->price_date = source ? source->date : trk__catalog_date(catalog);
-    place->cost_usd = trk__round_millionths(trk__run_cost_usd(place->price.usd_hour, run_seconds));
+    if (run_seconds > 0)
+        place->cost_usd =
+            trk__round_millionths(trk__run_cost_usd(place->price.usd_hour, run_seconds));
 }
 
 void trk__run_place_put(struct trk_json *json, const struct trk_run_place *place,
@@ -79,16 +81,11 @@ void trk__run_place_put(struct trk_json *json, const struct trk_run_place *place
 
 /* ---- offers -------------------------------------------------------------------------- */
 
-static void put_costs(struct trk_json *json, double ondemand_usd, double spot_usd,
-                      double run_seconds, const struct trk_run_place *place)
+static void put_savings(struct trk_json *json, const char *key, double current_usd,
+                        double other_usd)
 {
-    bool has_run = run_seconds > 0;
-    double cost = trk__run_cost_usd(ondemand_usd, run_seconds);
-    put_number(json, "best_ondemand_price_duration", has_run ? trk__round_millionths(cost) : NAN);
-    put_number(json, "best_spot_price_duration",
-               has_run ? trk__round_millionths(trk__run_cost_usd(spot_usd, run_seconds)) : NAN);
-    trk__json_key(json, "cost_savings");
-    struct trk_savings savings = trk__savings(has_run ? place->cost_usd : NAN, cost);
+    struct trk_savings savings = trk__savings(current_usd, other_usd);
+    trk__json_key(json, key);
     if (isnan(savings.percent)) {
         trk__json_null(json);
         return;
@@ -97,6 +94,18 @@ static void put_costs(struct trk_json *json, double ondemand_usd, double spot_us
     put_number(json, "percent", savings.percent);
     put_number(json, "amount", savings.amount_usd);
     trk__json_end_object(json);
+}
+
+static void put_costs(struct trk_json *json, double ondemand_usd, double spot_usd,
+                      double run_seconds, const struct trk_run_place *place)
+{
+    double seconds = run_seconds > 0 ? run_seconds : NAN;
+    double cost = trk__run_cost_usd(ondemand_usd, seconds);
+    double spot_cost = trk__run_cost_usd(spot_usd, seconds);
+    put_number(json, "best_ondemand_price_duration", trk__round_millionths(cost));
+    put_number(json, "best_spot_price_duration", trk__round_millionths(spot_cost));
+    put_savings(json, "cost_savings", place->cost_usd, cost);
+    put_savings(json, "cost_savings_spot", place->cost_usd, spot_cost);
 }
 
 static void put_gpus(struct trk_json *json, const struct trk_catalog_server *server)

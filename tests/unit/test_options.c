@@ -249,16 +249,6 @@ static void test_operands(void)
                   "system: 'now' is one word too many; see resource-tracker system --help");
 }
 
-static void test_reserved_names(void)
-{
-    static const char *const names[] = {"catalog"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        CHECK(parse(names[i]) == -EINVAL);
-        CHECK(strstr(error.message, "is not available in this version") != NULL);
-        CHECK(strstr(error.message, "resource-tracker -- ") != NULL);
-    }
-}
-
 static void test_actions_of_runs(void)
 {
     CHECK(parse("runs") == 0 && invocation.options.action == NULL);
@@ -300,7 +290,6 @@ int main(void)
     RUN(test_unknown_options);
     RUN(test_missing_and_wrong_values);
     RUN(test_operands);
-    RUN(test_reserved_names);
     RUN(test_actions_of_runs);
     RUN(test_names_are_unique);
     return check_done("options");

@@ -1,0 +1,217 @@
+#include "rent.h"
+
+#include "human.h"
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SERVER_COLUMNS = 22 };
+
+/* ---- the wishes ---------------------------------------------------------------------- */
+
+struct pen {
+    struct cli_rent *rent;
+    size_t filters, len;
+    bool is_full;
+};
+
+static void add_filter(struct pen *pen, const char *name, const char *value, size_t value_len)
+{
+    char *to = pen->rent->words + pen->len;
+    size_t room = sizeof pen->rent->words - pen->len;
+    int len = snprintf(to, room, "%s%s%.*s", name, *name ? "=" : "", (int)value_len, value);
+    if (pen->filters == CLI_FILTERS_MAX || len < 0 || (size_t)len >= room) {
+        pen->is_full = true;
+        return;
+    }
+    pen->rent->filters[pen->filters++] = to;
+    pen->len += (size_t)len + 1;
+}
+
+int cli_rent_init(struct cli_rent *rent, const struct cli_options *options)
+{
+    *rent = (struct cli_rent){0};
+    trk_server_options_init(&rent->options);
+    const struct {
+        const char *name, *value;
+    } wishes[] = {{"vendor_id", options->filter_vendor},
+                  {"region", options->filter_region},
+                  {"architecture", options->filter_arch},
+                  {"cpu_allocation", options->dedicated ? "dedicated" : NULL},
+                  {"gpu_model", options->filter_gpu_model}};
+    struct pen pen = {.rent = rent};
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
+        if (wishes[i].value)
+            add_filter(&pen, wishes[i].name, wishes[i].value, strlen(wishes[i].value));
+    for (const char *at = options->filter; at && *at;) {
+        size_t len = strcspn(at, ";");
+        add_filter(&pen, "", at, len);
+        at += len + (at[len] == ';');
+    }
+    rent->options.filters = rent->filters;
+    rent->options.count = (size_t)options->servers;
+    rent->options.spot = options->spot;
+    rent->options.online = options->online;
+    return pen.is_full ? -EINVAL : 0;
+}
+
+/* ---- the answer ---------------------------------------------------------------------- */
+
+/* "servers.2.price" of the list's row; "" where it is not known. The caller gives the room. */
+static const char *cell(const char *json, const char *list, int row, const char *key,
+                        char ret_text[64])
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s.%d.%s", list, row, key);
+    char *value = trk_json_text(json, path);
+    snprintf(ret_text, 64, "%s", value && strcmp(value, "null") != 0 ? value : "");
+    cli_text_make_printable(ret_text);
+    trk_free(value);
+    return ret_text;
+}
+
+static double number(const char *json, const char *list, int row, const char *key)
+{
+    char text[64];
+    cell(json, list, row, key, text);
+    return *text ? strtod(text, NULL) : NAN;
+}
+
+static double figure(const char *json, const char *path)
+{
+    char *value = trk_json_text(json, path);
+    double result = value && *value && strcmp(value, "null") != 0 ? strtod(value, NULL) : NAN;
+    trk_free(value);
+    return result;
+}
+
+static char *word(const char *json, const char *path, char ret_text[64])
+{
+    char *value = trk_json_text(json, path);
+    snprintf(ret_text, 64, "%s", value && strcmp(value, "null") != 0 ? value : "");
+    cli_text_make_printable(ret_text);
+    trk_free(value);
+    return ret_text;
+}
+
+/* Small sums keep their digits: a run of a second costs millionths. */
+static const char *dollars(double usd, char text[CLI_HUMAN_SIZE])
+{
+    if (isnan(usd))
+        return "-";
+    snprintf(text, CLI_HUMAN_SIZE, usd >= 1 ? "$%.2f" : usd >= 0.01 ? "$%.4f" : "$%.6f", usd);
+    return text;
+}
+
+/* Lists may be long: what is there goes out before it would be cut off. */
+static void flush(struct cli_text *text)
+{
+    fputs(text->data, stdout);
+    *text = (struct cli_text){0};
+}
+
+static void add_server(struct cli_text *text, const char *json, int row, bool spot)
+{
+    char a[64], b[64], name[130], memory[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE],
+        spot_price[CLI_HUMAN_SIZE], cost[CLI_HUMAN_SIZE], saved[CLI_HUMAN_SIZE] = "-";
+    double percent =
+        number(json, "servers", row, spot ? "cost_savings_spot.percent" : "cost_savings.percent");
+    snprintf(name, sizeof name, "%s %s", cell(json, "servers", row, "vendor_id", a),
+             cell(json, "servers", row, "api_reference", b));
+    if (!isnan(percent))
+        snprintf(saved, sizeof saved, "%.2f %%", percent);
+    cli_text_add(text, "  %-*s %4s %8s %4s %8s %8s %9s %8s\n", SERVER_COLUMNS, name,
+                 cell(json, "servers", row, "vcpus", a),
+                 cli_human_bytes(number(json, "servers", row, "memory_amount") * 1048576, memory),
+                 cell(json, "servers", row, "gpu_count", b),
+                 dollars(number(json, "servers", row, "min_price_ondemand"), price),
+                 dollars(number(json, "servers", row, "min_price_spot"), spot_price),
+                 dollars(number(json, "servers", row,
+                                spot ? "best_spot_price_duration" : "best_ondemand_price_duration"),
+                         cost),
+                 saved);
+}
+
+static void add_servers(struct cli_text *text, const char *json, bool spot)
+{
+    char a[64], b[64];
+    bool is_online = strcmp(word(json, "source", a), "keeper") == 0;
+    cli_text_add(text, "\nCheapest servers that fit (%s%s of %s):\n", spot ? "by spot price, " : "",
+                 is_online ? "Spare Cores Keeper" : "price table", word(json, "date", b));
+    if (!*cell(json, "servers", 0, "vendor_id", a)) {
+        cli_text_add(text, "  none\n");
+        return;
+    }
+    cli_text_add(text, "  %-*s %4s %8s %4s %8s %8s %9s %8s\n", SERVER_COLUMNS, "", "CPUs", "memory",
+                 "GPUs", "an hour", "spot", "this run", "saves");
+    for (int row = 0; *cell(json, "servers", row, "vendor_id", a); row++) {
+        add_server(text, json, row, spot);
+        flush(text);
+    }
+}
+
+static void add_finish(struct cli_text *text, const char *json)
+{
+    char a[64], b[64], name[130], time[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE], cost[CLI_HUMAN_SIZE];
+    if (!*cell(json, "finish", 0, "vendor_id", a))
+        return;
+    cli_text_add(text, "\nCheapest to finish on, by cores (time at least):\n");
+    cli_text_add(text, "  %-*s %4s %10s %8s %9s\n", SERVER_COLUMNS, "", "CPUs", "time", "an hour",
+                 "this run");
+    for (int row = 0; *cell(json, "finish", row, "vendor_id", a); row++) {
+        snprintf(name, sizeof name, "%s %s", a, cell(json, "finish", row, "server_id", b));
+        bool is_cheapest = strcmp(cell(json, "finish", row, "cheapest", a), "true") == 0;
+        cli_text_add(text, "  %-*s %4s %10s %8s %9s%s\n", SERVER_COLUMNS, name,
+                     cell(json, "finish", row, "vcpus", b),
+                     cli_human_seconds(number(json, "finish", row, "seconds"), time),
+                     dollars(number(json, "finish", row, "price"), price),
+                     dollars(number(json, "finish", row, "cost"), cost),
+                     is_cheapest ? "  cheapest" : "");
+        flush(text);
+    }
+}
+
+static void add_run(struct cli_text *text, const char *json)
+{
+    char vendor[64], server[64], region[64], priced[64], date[64], inferred[64], same[64],
+        cost[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE], line[640];
+    double costs = figure(json, "run.run_costs");
+    if (isnan(costs))
+        return;
+    bool is_inferred = strcmp(word(json, "run.server_id_inferred", inferred), "true") == 0;
+    bool is_same = strcmp(word(json, "run.price_is_of_region", same), "true") == 0;
+    word(json, "run.region", region);
+    word(json, "run.price_region", priced);
+    snprintf(line, sizeof line, "The last run cost %s on %s %s%s%s%s: %s an hour%s%s%s (%s).",
+             dollars(costs, cost), word(json, "run.vendor_id", vendor),
+             word(json, "run.server_id", server), is_inferred ? " (by its size)" : "",
+             *region ? " in " : "", region, dollars(figure(json, "run.price"), price),
+             is_same ? "" : ", the price of ",
+             is_same   ? ""
+             : *priced ? priced
+                       : "its cheapest region",
+             is_same ? "" : ", since none of its region is known", word(json, "run.date", date));
+    cli_text_add(text, "\n");
+    cli_text_add_wrapped(text, 0, line);
+}
+
+void cli_rent_print(const char *json, bool spot)
+{
+    struct cli_text text = {0};
+    add_servers(&text, json, spot);
+    add_finish(&text, json);
+    add_run(&text, json);
+    char *note = trk_json_text(json, "note"), *credit = trk_json_text(json, "credit");
+    cli_text_add(&text, "\n");
+    if (note && *note && strcmp(note, "null") != 0)
+        cli_text_add_wrapped(&text, 0, note);
+    if (credit && strcmp(credit, "null") != 0)
+        cli_text_add_wrapped(&text, 0, credit);
+    flush(&text);
+    trk_free(credit);
+    trk_free(note);
+}

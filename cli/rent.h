@@ -1,0 +1,22 @@
+/* What to rent, for `recommend`: the wishes on the command line, and the answer for a person. */
+#ifndef RESOURCE_TRACKER_CLI_RENT_H
+#define RESOURCE_TRACKER_CLI_RENT_H
+
+#include "cli.h"
+
+enum { CLI_FILTERS_MAX = 24, CLI_FILTERS_SIZE = 2048 };
+
+/* The options of the library with what they point to. */
+struct cli_rent {
+    struct trk_server_options options;
+    const char *filters[CLI_FILTERS_MAX + 1];
+    char words[CLI_FILTERS_SIZE];
+};
+
+/* -EINVAL: they are too many or too long. */
+int cli_rent_init(struct cli_rent *rent, const struct cli_options *options);
+
+/* The answer of trk_recommendation_servers as tables on standard output, with its credit. */
+void cli_rent_print(const char *json, bool spot);
+
+#endif

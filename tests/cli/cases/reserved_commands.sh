@@ -1,4 +1,0 @@
-for name in catalog; do
-    resource-tracker $name
-    echo "$?"
-done
