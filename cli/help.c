@@ -32,7 +32,7 @@ static const struct example examples[] = {
     {CLI_COMMAND_RECOMMEND, "resource-tracker recommend --paste kubernetes",
      "the same, ready to paste"},
     {CLI_COMMAND_RECOMMEND, "resource-tracker recommend --servers 5 --vendor aws,gcp --spot",
-     "the five cheapest of two vendors, by spot price"},
+     "the five cheapest, by spot price"},
     {CLI_COMMAND_CATALOG, "resource-tracker catalog", "whose prices, and how old"},
     {CLI_COMMAND_CATALOG, "resource-tracker catalog update", "newer ones, from Spare Cores Keeper"},
     {CLI_COMMAND_INFO, "resource-tracker info", "which totals are exact here, and why"},
