@@ -54,6 +54,18 @@ def test_who_is_not_held_any_more_is_ended(temporary):
     assert nothing_left(temporary, os.getpid())
 
 
+def test_tables_outlive_their_tracker(temporary):
+    tracker = ResourceTracker(interval=0.05)
+    tracker.wait_for_samples(2)
+    table = tracker.process_metrics
+    del tracker
+    gc.collect()
+    assert wait_until(lambda: not trackers_of(os.getpid()))
+    assert len(table["memory"]) == len(table) >= 2
+    del table
+    assert nothing_left(temporary, os.getpid())
+
+
 def test_a_cycle_of_references_is_collected(temporary):
     tracker = ResourceTracker(interval=0.05)
     tracker.itself = tracker

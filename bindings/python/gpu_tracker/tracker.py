@@ -394,7 +394,7 @@ def _nothing(ram_unit, gpu_ram_unit, time_unit) -> ResourceUsage:
                          GPUUtilization(0, 0), ComputeTime(time_unit))
 
 
-_WORDS = {"ram": "RAM", "gpu": "GPU", "cpu": "CPU", "rss": "RSS", "n": "number of"}
+_WORDS = {"ram": "RAM", "gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "rss": "RSS", "n": "number of"}
 
 
 def _label_of(name: str) -> str:

@@ -15,4 +15,6 @@ def get_cloud_info() -> dict:
 
     from ._native import cloud_info
 
-    return loads(cloud_info())
+    info = loads(cloud_info())
+    info["discovery_time"] = float(info["discovery_time"])
+    return info

@@ -6,6 +6,7 @@ they are done: for a thread or process of the caller's.
 """
 
 import os
+from contextlib import suppress
 from functools import wraps
 from json import dumps as json_dumps
 from json import loads as json_loads
@@ -243,8 +244,8 @@ class SystemTracker(RowTracker):
 class _Rows:
     """Rows of a tracker, as many as there were when it was made; read when they are asked for."""
 
-    def __init__(self, native, options, first, rows):
-        self._native = native
+    def __init__(self, files, options, first, rows):
+        self._files = files
         self._options = options
         self._first = first
         self.rows = rows
@@ -255,10 +256,24 @@ class _Rows:
     def table(self, first: int, count: int):
         if not count:  # in the library 0 means all
             return _native.Table.from_columns([], [], 0)
-        return self._native.frame(*self._options, self._first + first, count)
+        return self._files.native.frame(*self._options, self._first + first, count)
 
     def part(self, first: int, count: int) -> "_Rows":
-        return _Rows(self._native, self._options, self._first + first, count)
+        return _Rows(self._files, self._options, self._first + first, count)
+
+
+class _Files:
+    """What a tracker has on disk: it stays for tables that are read later than the tracker lives."""
+
+    def __init__(self, native):
+        self.native = native
+        # Also at the interpreter's exit, where objects may never be collected.
+        self.remove = finalize(self, native.close)
+
+
+def _stop_quietly(native):
+    with suppress(Exception):
+        native.stop()
 
 
 def mean(values):
@@ -341,8 +356,8 @@ class ResourceTracker:
 
     def _hold(self, native):
         self._native = native
-        # Also at the interpreter's exit, where objects may never be collected.
-        self._end = finalize(self, native.close)
+        self._files = _Files(native)
+        finalize(self, _stop_quietly, native)
 
     def _note_times(self):
         settings = self._native.settings()
@@ -429,7 +444,7 @@ class ResourceTracker:
     def _frame(self, rows, is_tracked, bytes=False, human=False, system_prefix=None, process_prefix=None):
         count = self.n_samples if is_tracked else 0
         return TinyDataFrame._of_source(
-            _Rows(self._native, (rows, bytes, human, system_prefix, process_prefix), 0, count))
+            _Rows(self._files, (rows, bytes, human, system_prefix, process_prefix), 0, count))
 
     @property
     def process_metrics(self) -> TinyDataFrame:
@@ -626,7 +641,7 @@ class ResourceTracker:
 
     def cleanup(self):
         """Stop, and remove what is on disk; nothing of the tracker is left to be asked. It need not be called."""
-        self._end()
+        self._files.remove()
 
     # ---- the report ----
 
