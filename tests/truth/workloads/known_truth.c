@@ -35,6 +35,7 @@ enum { MIB = 1 << 20, BLOCK = 1 << 16 };
 struct shared {
     _Atomic uint64_t clock_ns; /* of all that have ended */
     _Atomic unsigned ended, ready;
+    double began; /* by the monotonic clock */
 };
 
 static struct shared *shared;
@@ -55,6 +56,7 @@ static void print_truth(void)
 {
     print_number("clock_seconds", (double)shared->clock_ns * 1e-9);
     print_number("processes_ended", shared->ended);
+    print_number("wall_seconds", clock_seconds(CLOCK_MONOTONIC) - shared->began);
     print_number("children_seconds", rusage_seconds(RUSAGE_CHILDREN));
     print_number("self_seconds",
                  rusage_seconds(RUSAGE_SELF)); /* last: what it still uses is not in it */
@@ -325,6 +327,7 @@ int main(int argc, char **argv)
     double third = number_argument(argc, argv, 4, 1);
     bool ignore = argc > 4 && strcmp(argv[4], "ignore") == 0;
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared->began = clock_seconds(CLOCK_MONOTONIC);
     if (strcmp(kind, "brief") == 0)
         brief((int)first, second / 1000, ignore);
     else if (strcmp(kind, "storm") == 0)
