@@ -80,7 +80,13 @@ static bool record_of_event(const struct proc_event *event, struct trk_record *r
             .pid = event->event_data.fork.child_tgid,
             .ppid = event->event_data.fork.parent_tgid,
         };
-        return true;
+        break;
+    case PROC_EVENT_EXEC:
+        *ret_record = (struct trk_record){
+            .kind = TRK_RECORD_EXEC,
+            .pid = event->event_data.exec.process_tgid,
+        };
+        break;
     case (uint32_t)PROC_EVENT_EXIT:
         if (event->event_data.exit.process_pid != event->event_data.exit.process_tgid)
             return false;
@@ -89,10 +95,12 @@ static bool record_of_event(const struct proc_event *event, struct trk_record *r
             .pid = event->event_data.exit.process_tgid,
             .status = (int)event->event_data.exit.exit_code,
         };
-        return true;
+        break;
     default:
         return false;
     }
+    ret_record->at_ns = event->timestamp_ns;
+    return true;
 }
 
 unsigned trk__proc_events_parse(const void *data, size_t len, trk_record_sink *sink, void *state,

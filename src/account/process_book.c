@@ -94,13 +94,13 @@ void trk__book_end(struct trk_process_book *book, struct trk_life *life)
 }
 
 void trk__book_close_ended(struct trk_process_book *book,
-                           bool (*is_awaited)(void *state, pid_t pid), void *state)
+                           bool (*is_awaited)(void *state, struct trk_life *life), void *state)
 {
     if (!book->ended_count)
         return;
     for (size_t i = 0; i < book->open_places; i++) {
         struct trk_life *life = &book->open[i];
-        if (life->pid <= 0 || !life->ended || (is_awaited && is_awaited(state, life->pid)))
+        if (life->pid <= 0 || !life->ended || (is_awaited && is_awaited(state, life)))
             continue;
         add_closed(book, life);
         life->pid = REMOVED;
@@ -125,15 +125,15 @@ static int by_size(const void *a, const void *b)
         return one->cpu_ns < two->cpu_ns ? 1 : -1;
     if (one->peak_rss_bytes != two->peak_rss_bytes)
         return one->peak_rss_bytes < two->peak_rss_bytes ? 1 : -1;
-    return 0;
+    if (one->start_time != two->start_time)
+        return one->start_time < two->start_time ? -1 : 1;
+    return one->pid != two->pid ? one->pid < two->pid ? -1 : 1 : 0;
 }
 
-void trk__book_sort(struct trk_process_book *book)
+static void sort_lives(struct trk_life *lives, size_t count)
 {
-    if (book->closed_count)
-        qsort(book->closed, book->closed_count, sizeof *book->closed, by_size);
-    if (book->merged_count)
-        qsort(book->merged, book->merged_count, sizeof *book->merged, by_size);
+    if (count)
+        qsort(lives, count, sizeof *lives, by_size);
 }
 
 static void merge_into(struct trk_life *sum, const struct trk_life *life)
@@ -182,26 +182,32 @@ static void merge_life(struct trk_process_book *book, const struct trk_life *lif
         merge_into(line, life);
 }
 
-/* The smaller half at once, so that the sorting is paid by many. */
 static void merge_smallest(struct trk_process_book *book)
 {
-    size_t keep = book->closed_max / 2;
-    trk__book_sort(book);
-    for (size_t i = keep; i < book->closed_count; i++)
+    sort_lives(book->closed, book->closed_count);
+    for (size_t i = book->closed_max; i < book->closed_count; i++)
         merge_life(book, &book->closed[i]);
-    if (book->closed_count > keep)
-        book->closed_count = keep;
+    if (book->closed_count > book->closed_max)
+        book->closed_count = book->closed_max;
 }
 
+void trk__book_sort(struct trk_process_book *book)
+{
+    merge_smallest(book);
+    sort_lives(book->merged, book->merged_count);
+}
+
+/* Twice as many before the smallest are merged, so that the sorting is paid by many. */
 static bool reserve_closed(struct trk_process_book *book)
 {
-    if (book->closed_count >= book->closed_max)
+    size_t most = book->closed_max * 2;
+    if (book->closed_count >= most)
         merge_smallest(book);
     if (book->closed_count < book->closed_capacity)
         return true;
     size_t capacity = book->closed_capacity ? book->closed_capacity * 2 : CLOSED_FIRST;
-    if (capacity > book->closed_max)
-        capacity = book->closed_max;
+    if (capacity > most)
+        capacity = most;
     struct trk_life *closed = realloc(book->closed, capacity * sizeof *closed);
     if (!closed || capacity <= book->closed_count)
         return false;
@@ -244,5 +250,7 @@ const char *trk__life_source(const struct trk_life *life)
         "wait4+events+taskstats",
         "wait4+events+taskstats+sampled",
     };
+    if (life->told_by & TRK_LIFE_PTRACE)
+        return "ptrace";
     return names[life->told_by & (sizeof names / sizeof *names - 1)];
 }

@@ -18,6 +18,7 @@ enum {
     TRK_LIFE_WAIT4 = 1 << 1,
     TRK_LIFE_EVENTS = 1 << 2,
     TRK_LIFE_TASKSTATS = 1 << 3,
+    TRK_LIFE_PTRACE = 1 << 4, /* exact to the end: nobody else adds to it */
 };
 
 struct trk_life {
@@ -29,8 +30,10 @@ struct trk_life {
     uint32_t merged;   /* how many this line stands for */
     uint8_t told_by;
     bool has_status, has_cpu, has_bytes;
-    bool ended; /* open lives only: waits for the last word of others */
-    int status; /* as wait4 gives it */
+    bool ended;       /* open lives only: waits for the last word of others ... */
+    bool delayed;     /* ... and has waited once already */
+    int64_t named_ns; /* open lives only: when its name was seen, by the monotonic clock */
+    int status;       /* as wait4 gives it */
     uint64_t cpu_ns;
     uint64_t peak_rss_bytes; /* 0: not known */
     uint64_t read_bytes, write_bytes;
@@ -42,8 +45,8 @@ struct trk_process_book {
     size_t ended_count; /* of the open ones */
 
     struct trk_life *closed;
-    size_t closed_count, closed_capacity, closed_max;
-    struct trk_life *merged; /* by command */
+    size_t closed_count, closed_capacity, closed_max; /* up to twice so many in between */
+    struct trk_life *merged;                          /* by command */
     size_t merged_count, merged_capacity;
 
     uint64_t ever;              /* lives that were ever opened */
@@ -64,7 +67,7 @@ void trk__book_end(struct trk_process_book *book, struct trk_life *life);
 
 /* Closes the ended lives for which `is_awaited` is false (NULL: all). */
 void trk__book_close_ended(struct trk_process_book *book,
-                           bool (*is_awaited)(void *state, pid_t pid), void *state);
+                           bool (*is_awaited)(void *state, struct trk_life *life), void *state);
 
 /* Adds a life that nobody else will speak of. */
 void trk__book_add(struct trk_process_book *book, const struct trk_life *life);
@@ -72,7 +75,7 @@ void trk__book_add(struct trk_process_book *book, const struct trk_life *life);
 /* The most lives that were open at once since the last call. */
 uint32_t trk__book_interval(struct trk_process_book *book);
 
-/* Sorts what is closed by CPU time, then memory, largest first. */
+/* Merges what is beyond the limit and sorts the rest by CPU time, then memory, largest first; who used the same comes in the order of start. */
 void trk__book_sort(struct trk_process_book *book);
 
 /* "sampled+events"...; static storage. */

@@ -30,20 +30,23 @@ struct trk_source_setup {
     int cgroup_fd;     /* folder of our own cgroup, where a child can be made; -1: none */
     bool cgroup_is_v2; /* else version 1 with cpuacct */
     pid_t running_pid; /* a process that runs already; 0: the job is started by us, after this */
+    bool wants_execs;  /* events: told as well, for the sake of names */
 };
 
 enum trk_record_kind {
     TRK_RECORD_FORK,     /* a process (not a thread) was born */
+    TRK_RECORD_EXEC,     /* it has become another program */
     TRK_RECORD_EXIT,     /* a process has ended */
     TRK_RECORD_TASK_USED /* a thread has ended: what it alone has used */
 };
 
 struct trk_record {
     enum trk_record_kind kind;
-    pid_t pid;    /* of the process, also for a thread's record */
-    pid_t ppid;   /* FORK: the parent; TASK_USED: as it was at the end */
-    int status;   /* EXIT, TASK_USED of the first thread: as wait4 gives it */
-    bool is_last; /* TASK_USED: the process has ended with it */
+    pid_t pid;      /* of the process, also for a thread's record */
+    uint64_t at_ns; /* FORK, EXEC, EXIT: when, by the monotonic clock; 0: not told */
+    pid_t ppid;     /* FORK: the parent; TASK_USED: as it was at the end */
+    int status;     /* EXIT, TASK_USED of the first thread: as wait4 gives it */
+    bool is_last;   /* TASK_USED: the process has ended with it */
     char comm[TRK_RECORD_COMM_SIZE];
     uint64_t cpu_ns;
     uint64_t peak_rss_bytes; /* of the process; 0: not told */

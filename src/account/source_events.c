@@ -36,16 +36,17 @@ struct events_source {
     int fd;
 };
 
-static int send_request(int fd, uint32_t operation, bool chooses)
+/* `wanted`: kinds of events; 0: no choice is made. */
+static int send_request(int fd, uint32_t operation, uint32_t wanted)
 {
-    size_t payload = chooses ? 2 * sizeof(uint32_t) : sizeof(uint32_t);
+    size_t payload = wanted ? 2 * sizeof(uint32_t) : sizeof(uint32_t);
     struct request request = {
         .header = {.nlmsg_len = (uint32_t)(offsetof(struct request, operation) + payload),
                    .nlmsg_type = NLMSG_DONE},
         .id = {.idx = CN_IDX_PROC, .val = CN_VAL_PROC},
         .payload_len = (uint16_t)payload,
         .operation = operation,
-        .wanted = (uint32_t)PROC_EVENT_FORK | (uint32_t)PROC_EVENT_EXIT,
+        .wanted = wanted,
     };
     return send(fd, &request, request.header.nlmsg_len, 0) < 0 ? -errno : 0;
 }
@@ -69,14 +70,17 @@ static bool is_acknowledged(int fd)
 
 /* The choice of kinds comes second: it filters the answer out too, and a kernel that does not know it passes over
  * the longer message. */
-static int listen_to_kernel(const struct events_source *events)
+static int listen_to_kernel(const struct events_source *events, bool wants_execs)
 {
-    int code = send_request(events->fd, PROC_CN_MCAST_LISTEN, false);
+    uint32_t wanted = (uint32_t)PROC_EVENT_FORK | (uint32_t)PROC_EVENT_EXIT;
+    if (wants_execs)
+        wanted |= (uint32_t)PROC_EVENT_EXEC;
+    int code = send_request(events->fd, PROC_CN_MCAST_LISTEN, 0);
     if (code < 0)
         return code;
     if (!is_acknowledged(events->fd))
         return -EPERM;
-    return send_request(events->fd, PROC_CN_MCAST_LISTEN, true);
+    return send_request(events->fd, PROC_CN_MCAST_LISTEN, wanted);
 }
 
 static void events_close(void *self)
@@ -86,13 +90,13 @@ static void events_close(void *self)
         return;
     /* Without it the kernel goes on making events for nobody. */
     if (events->fd >= 0) {
-        send_request(events->fd, PROC_CN_MCAST_IGNORE, false);
+        send_request(events->fd, PROC_CN_MCAST_IGNORE, 0);
         close(events->fd);
     }
     free(events);
 }
 
-static int open_socket(struct events_source *events)
+static int open_socket(struct events_source *events, bool wants_execs)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC};
     int size = RECEIVE_BYTES;
@@ -103,7 +107,7 @@ static int open_socket(struct events_source *events)
         setsockopt(events->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     if (bind(events->fd, (struct sockaddr *)&address, sizeof address) < 0)
         return -errno;
-    return listen_to_kernel(events);
+    return listen_to_kernel(events, wants_execs);
 }
 
 static int events_open(const struct trk_source_setup *setup, void **ret_self,
@@ -116,7 +120,7 @@ static int events_open(const struct trk_source_setup *setup, void **ret_self,
     struct events_source *events = calloc(1, sizeof *events);
     if (!events)
         return trk__source_refuse(why, -ENOMEM, "out of memory");
-    int code = open_socket(events);
+    int code = open_socket(events, setup->wants_execs);
     if (code == 0) {
         *ret_self = events;
         return 0;

@@ -27,7 +27,15 @@ struct trk_traced {
     pid_t pid; /* 0: a free place */
     bool is_alive;
     int io_fd; /* opened while it still has memory: of a zombie the kernel opens it to root alone */
+    uint64_t mark_bytes; /* read when it was about to end; 0: it was killed before that */
     struct trk_trace_usage children; /* of those that have ended below it */
+};
+
+/* What the kernel tells of an end. */
+struct trk_ended {
+    int status; /* as wait4 gives it */
+    bool has_bytes;
+    struct trk_trace_usage whole;
 };
 
 /* ---- the table ---- */
@@ -172,6 +180,7 @@ static void look_before_end(struct trk_session *session, pid_t pid)
         traced->io_fd = openat(session->context.proc_fd, path, O_RDONLY | O_CLOEXEC);
     if (trk__high_water_read(&session->context, pid, &mark) < 0)
         return;
+    traced->mark_bytes = mark.peak_rss_bytes;
     if (mark.peak_rss_bytes > session->trace.largest_bytes)
         session->trace.largest_bytes = mark.peak_rss_bytes;
     trk__truth_take_mark(&session->truth, pid, mark.peak_rss_bytes);
@@ -258,9 +267,18 @@ static bool read_io(int fd, struct trk_proc_io *ret_io)
     return len > 0 && trk__proc_io_parse(trk__cursor(text, (size_t)len), ret_io) == 0;
 }
 
+/* As wait4 gives it. */
+static int status_of(const siginfo_t *info)
+{
+    enum { CORE_FLAG = 0x80, CODE_SHIFT = 8 };
+    if (info->si_code == CLD_EXITED)
+        return info->si_status << CODE_SHIFT;
+    return info->si_status | (info->si_code == CLD_DUMPED ? CORE_FLAG : 0);
+}
+
 /* The whole life of one that has ended, with the children that it waited for. */
-static bool read_whole(struct trk_trace *trace, const struct trk_traced *traced,
-                       const struct trk_proc_stat *stat, struct trk_trace_usage *ret_whole)
+static bool read_whole(const struct trk_traced *traced, const struct trk_proc_stat *stat,
+                       struct trk_ended *ret_ended)
 {
     pid_t pid = traced->pid;
     siginfo_t info = {0};
@@ -269,15 +287,16 @@ static bool read_whole(struct trk_trace *trace, const struct trk_traced *traced,
     if (syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOWAIT | WNOHANG, &usage) < 0 ||
         info.si_pid != pid)
         return false;
-    *ret_whole = (struct trk_trace_usage){
+    struct trk_proc_io io = {0};
+    ret_ended->status = status_of(&info);
+    ret_ended->has_bytes = read_io(traced->io_fd, &io);
+    ret_ended->whole = (struct trk_trace_usage){
         .user_ns = timeval_ns(usage.ru_utime),
         .system_ns = timeval_ns(usage.ru_stime),
+        .read_bytes = io.read_bytes,
+        .write_bytes = io.write_bytes,
         .faults = stat->minor_faults + stat->waited_minor_faults,
     };
-    struct trk_proc_io io = {0};
-    trace->bytes_whole &= read_io(traced->io_fd, &io);
-    ret_whole->read_bytes = io.read_bytes;
-    ret_whole->write_bytes = io.write_bytes;
     return true;
 }
 
@@ -296,13 +315,37 @@ static struct trk_trace_usage taken_over(const struct trk_trace_usage *children,
     };
 }
 
+/* The line of a life that is known to its end. */
+static void tell_life(struct trk_session *session, const struct trk_traced *traced,
+                      const struct trk_proc_stat *stat, const struct trk_ended *ended,
+                      const struct trk_trace_usage *own)
+{
+    struct trk_life life = {
+        .pid = traced->pid,
+        .ppid = stat->ppid,
+        .start_time = trk__truth_start_time(&session->truth, stat->start_ticks),
+        .merged = 1,
+        .told_by = TRK_LIFE_PTRACE,
+        .has_status = true,
+        .has_cpu = true,
+        .has_bytes = ended->has_bytes,
+        .status = ended->status,
+        .cpu_ns = own->user_ns + own->system_ns,
+        .peak_rss_bytes = traced->mark_bytes,
+        .read_bytes = own->read_bytes,
+        .write_bytes = own->write_bytes,
+    };
+    memcpy(life.comm, stat->comm, sizeof life.comm);
+    trk__truth_take_end(&session->truth, &life);
+}
+
 /* `traced` is a copy: its place is free again. */
 static void book(struct trk_session *session, struct trk_traced traced,
                  const struct trk_proc_stat *stat)
 {
     struct trk_trace *trace = &session->trace;
-    struct trk_trace_usage whole;
-    bool is_read = read_whole(trace, &traced, stat, &whole);
+    struct trk_ended ended;
+    bool is_read = read_whole(&traced, stat, &ended);
     if (traced.io_fd >= 0)
         close(traced.io_fd);
     drop(trace, traced.pid);
@@ -310,17 +353,19 @@ static void book(struct trk_session *session, struct trk_traced traced,
         trace->is_whole = false;
         return;
     }
+    trace->bytes_whole &= ended.has_bytes;
     struct trk_trace_usage taken = taken_over(&traced.children, stat->waited_minor_faults);
     struct trk_trace_usage own = {
-        .user_ns = less(whole.user_ns, taken.user_ns),
-        .system_ns = less(whole.system_ns, taken.system_ns),
-        .read_bytes = less(whole.read_bytes, taken.read_bytes),
-        .write_bytes = less(whole.write_bytes, taken.write_bytes),
+        .user_ns = less(ended.whole.user_ns, taken.user_ns),
+        .system_ns = less(ended.whole.system_ns, taken.system_ns),
+        .read_bytes = less(ended.whole.read_bytes, taken.read_bytes),
+        .write_bytes = less(ended.whole.write_bytes, taken.write_bytes),
     };
     add(&trace->ended, &own);
     struct trk_traced *parent = find(trace, stat->ppid);
     if (parent)
-        add(&parent->children, &whole);
+        add(&parent->children, &ended.whole);
+    tell_life(session, &traced, stat, &ended, &own);
     struct trk_proc *proc = trk__proc_tree_find(&session->job.tree, traced.pid);
     if (proc)
         proc->end_is_traced = true;

@@ -2,20 +2,18 @@
 
 #include "base/error.h"
 #include "collect/cgroup_place.h"
+#include "collect/proc_look.h"
 #include "session/session.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 
 enum {
     LIVES_KEPT_LISTED = 10000,
     LIVES_KEPT = 256,
-    PENDING_MAX = 1 << 16,
     ENDED_MAX = 4096,
     MOVE_PASSES = 4,
     EXITS_A_SECOND_MAX = 2000,
@@ -80,7 +78,14 @@ static void close_source(struct trk_truth *truth, enum trk_source_id id)
     source->is_open = false;
 }
 
-static void on_process_end(void *state, pid_t pid, const struct trk_proc *proc, const int *status);
+/* Exit records alone do not tell whose child a stranger was. */
+static void listen_to_records(struct trk_truth *truth, const struct trk_source_setup *setup)
+{
+    if (!truth->source[TRK_TRUTH_EVENTS].is_open || truth->source[TRK_TRUTH_TASKSTATS].is_tried)
+        return;
+    open_source(truth, TRK_TRUTH_TASKSTATS, setup);
+    truth->taskstats_whole = truth->source[TRK_TRUTH_TASKSTATS].is_open;
+}
 
 int trk__truth_init(struct trk_truth *truth, struct trk_session *session, const char *sources,
                     struct trk_error *error)
@@ -95,10 +100,15 @@ int trk__truth_init(struct trk_truth *truth, struct trk_session *session, const 
         truth->wanted = 0;
     if (!options->children) /* the others are of whole trees */
         truth->wanted &= 1u << TRK_TRUTH_HWM;
-    session->job.observer = (struct trk_job_observer){on_process_end, truth};
-    struct trk_source_setup setup = {.context = &session->context, .cgroup_fd = -1};
+    session->job.observer = (struct trk_job_observer){trk__lives_process_end, truth};
+    struct trk_source_setup setup = {
+        .context = &session->context, .cgroup_fd = -1, .wants_execs = options->list_processes};
     if (options->reap_children)
         open_source(truth, TRK_TRUTH_PERF, &setup);
+    if (options->reap_children && options->list_processes) { /* the list is to be whole */
+        open_source(truth, TRK_TRUTH_EVENTS, &setup);
+        listen_to_records(truth, &setup);
+    }
     return 0;
 }
 
@@ -110,198 +120,22 @@ void trk__truth_done(struct trk_truth *truth)
     free(truth->pending);
 }
 
-/* ---- births and deaths ---- */
-
-static double start_time_of(const struct trk_truth *truth, const struct trk_proc *proc)
-{
-    const struct trk_context *context = &truth->session->context;
-    struct timespec boot;
-    if (clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
-        return 0;
-    double since_boot = (double)boot.tv_sec + (double)boot.tv_nsec * 1e-9;
-    double ago = since_boot - (double)proc->stat.start_ticks / (double)context->ticks_per_second;
-    return (double)trk__context_realtime_ns(context) * 1e-9 - ago;
-}
-
-/* What a look knows of a process. I/O of children that it waited for is in its own figure, and can't be told apart
- * where there were any. */
-static void tell_from_look(const struct trk_truth *truth, const struct trk_proc *proc,
-                           struct trk_life *life)
-{
-    const struct trk_usage *seen = &proc->account.seen;
-    memcpy(life->comm, proc->stat.comm, sizeof life->comm);
-    if (!life->ppid)
-        life->ppid = proc->stat.ppid;
-    life->start_time = start_time_of(truth, proc);
-    life->has_cpu = true;
-    if (seen->own[TRK_USAGE_CPU_NS] > life->cpu_ns)
-        life->cpu_ns = seen->own[TRK_USAGE_CPU_NS];
-    if (proc->mark_bytes > life->peak_rss_bytes)
-        life->peak_rss_bytes = proc->mark_bytes;
-    if (!(life->told_by & TRK_LIFE_TASKSTATS) && proc->io_known &&
-        !seen->waited[TRK_USAGE_MINOR_FAULTS]) {
-        life->read_bytes = seen->waited[TRK_USAGE_READ_BYTES];
-        life->write_bytes = seen->waited[TRK_USAGE_WRITE_BYTES];
-        life->has_bytes = true;
-    }
-    life->told_by |= TRK_LIFE_SAMPLED;
-}
-
-static void note_killed(struct trk_truth *truth, pid_t pid, const char *comm, uint64_t rss_bytes)
-{
-    truth->killed = (struct trk_moment_process){.pid = pid, .rss_bytes = rss_bytes};
-    memcpy(truth->killed.comm, comm, sizeof truth->killed.comm);
-}
-
-/* The first who tells it is the nearest to it. */
-static void note_end_time(const struct trk_truth *truth, struct trk_life *life)
-{
-    if (life->end_time <= 0)
-        life->end_time = (double)trk__context_realtime_ns(&truth->session->context) * 1e-9;
-}
-
-/* `status`: as wait4 gave it to us; NULL: somebody else has reaped it. `proc`: NULL if no look ever caught it. */
-static void on_process_end(void *state, pid_t pid, const struct trk_proc *proc, const int *status)
-{
-    struct trk_truth *truth = state;
-    struct trk_life *open = trk__book_find(&truth->book, pid);
-    struct trk_life alone = {.pid = pid, .merged = 1};
-    struct trk_life *life = open ? open : &alone;
-    if (proc) {
-        trk__truth_mark_ended(truth, proc);
-        tell_from_look(truth, proc, life);
-    }
-    if (status) {
-        life->status = *status;
-        life->has_status = true;
-        life->told_by |= TRK_LIFE_WAIT4;
-        if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)
-            note_killed(truth, pid, life->comm, life->peak_rss_bytes);
-    }
-    note_end_time(truth, life);
-    if (open)
-        trk__book_end(&truth->book, open);
-    else if (
-        !truth->events_from_start) /* else its life was told, and closed if it was found a zombie */
-        trk__book_add(&truth->book, life);
-}
-
-static void on_birth(struct trk_truth *truth, const struct trk_record *record)
-{
-    const struct trk_life *parent = trk__book_find(&truth->book, record->ppid);
-    if (!parent)
-        return;
-    /* Copied: opening may move the table. */
-    struct trk_life like = *parent;
-    struct trk_life *life = trk__book_open(&truth->book, record->pid, record->ppid);
-    if (!life || life->told_by)
-        return;
-    memcpy(life->comm, like.comm, sizeof life->comm);
-    life->start_time = (double)trk__context_realtime_ns(&truth->session->context) * 1e-9;
-    life->told_by = TRK_LIFE_EVENTS;
-}
-
-static void on_death(struct trk_truth *truth, const struct trk_record *record)
-{
-    truth->rate_exits++;
-    struct trk_life *life = trk__book_find(&truth->book, record->pid);
-    if (!life || life->has_status)
-        return;
-    life->status = record->status;
-    life->has_status = true;
-    life->told_by |= TRK_LIFE_EVENTS;
-    note_end_time(truth, life);
-    trk__book_end(&truth->book, life);
-    if (!WIFSIGNALED(record->status) || WTERMSIG(record->status) != SIGKILL)
-        return;
-    const struct trk_proc *proc = trk__proc_tree_find(&job_of(truth)->tree, record->pid);
-    note_killed(truth, record->pid, proc ? proc->stat.comm : life->comm,
-                proc ? proc->mark_bytes : life->peak_rss_bytes);
-}
-
-static void take_event(void *state, const struct trk_record *record)
-{
-    ((struct trk_truth *)state)->taken++;
-    if (record->kind == TRK_RECORD_FORK)
-        on_birth(state, record);
-    else if (record->kind == TRK_RECORD_EXIT)
-        on_death(state, record);
-}
-
-/* ---- exit records ---- */
-
-static void keep_record(void *state, const struct trk_record *record)
-{
-    struct trk_truth *truth = state;
-    if (truth->pending_count == truth->pending_capacity) {
-        size_t capacity = truth->pending_capacity ? truth->pending_capacity * 2 : 16;
-        struct trk_record *pending =
-            capacity > PENDING_MAX ? NULL
-                                   : realloc(truth->pending, capacity * sizeof *truth->pending);
-        if (!pending) {
-            truth->taskstats_whole = false;
-            return;
-        }
-        truth->pending = pending;
-        truth->pending_capacity = capacity;
-    }
-    truth->pending[truth->pending_count++] = *record;
-}
-
-/* Pages of files and libraries that a program commonly shares: a mark has them, the job's PSS in part. */
-static uint64_t shared_of(const struct trk_truth *truth, pid_t pid)
-{
-    enum { USUAL_BYTES = 4 << 20 };
-    const struct trk_proc *proc = trk__proc_tree_find(&job_of(truth)->tree, pid);
-    uint64_t seen =
-        proc ? proc->statm.shared_pages * truth->session->context.page_bytes : USUAL_BYTES;
-    return seen > USUAL_BYTES ? seen : USUAL_BYTES;
-}
-
-static void apply_record(struct trk_truth *truth, const struct trk_record *record)
-{
-    struct trk_life *life = trk__book_find(&truth->book, record->pid);
-    if (!life)
-        return;
-    if (!(life->told_by & TRK_LIFE_TASKSTATS)) {
-        life->told_by |= TRK_LIFE_TASKSTATS;
-        life->cpu_ns = life->read_bytes = life->write_bytes = 0;
-    }
-    if (record->is_last)
-        memcpy(life->comm, record->comm, sizeof life->comm);
-    life->has_cpu = life->has_bytes = true;
-    life->cpu_ns += record->cpu_ns;
-    life->read_bytes += record->read_bytes;
-    life->write_bytes += record->write_bytes;
-    if (record->peak_rss_bytes > life->peak_rss_bytes)
-        life->peak_rss_bytes = record->peak_rss_bytes;
-    if (truth->killed.pid == record->pid)
-        truth->killed.rss_bytes = life->peak_rss_bytes;
-    if (record->peak_rss_bytes > truth->record_largest_bytes)
-        truth->record_largest_bytes = record->peak_rss_bytes;
-    truth->exit_read_bytes += record->read_bytes;
-    truth->exit_write_bytes += record->write_bytes;
-    trk__peak_ended(&truth->peak, record->peak_rss_bytes, shared_of(truth, record->pid));
-}
-
-static void apply_records(struct trk_truth *truth)
-{
-    for (size_t i = 0; i < truth->pending_count; i++)
-        apply_record(truth, &truth->pending[i]);
-    truth->pending_count = 0;
-}
-
-void trk__truth_take_mark(struct trk_truth *truth, pid_t pid, uint64_t mark_bytes)
-{
-    trk__peak_ended(&truth->peak, mark_bytes, shared_of(truth, pid));
-}
-
 /* ---- taking what was told ---- */
 
-static bool is_in_tree(void *state, pid_t pid)
+static bool is_in_tree(const struct trk_truth *truth, pid_t pid)
+{
+    return trk__proc_tree_find(&job_of(truth)->tree, pid);
+}
+
+/* The kernel tells of an end a moment after the process may have been reaped: how it ended comes with the next round. */
+static bool is_awaited(void *state, struct trk_life *life)
 {
     const struct trk_truth *truth = state;
-    return trk__proc_tree_find(&job_of(truth)->tree, pid);
+    if (is_in_tree(truth, life->pid))
+        return true;
+    bool waits = !life->has_status && !life->delayed && truth->source[TRK_TRUTH_EVENTS].is_open;
+    life->delayed = true;
+    return waits;
 }
 
 static void drop_events(struct trk_truth *truth, const char *reason)
@@ -311,6 +145,8 @@ static void drop_events(struct trk_truth *truth, const char *reason)
     truth->events_from_start = truth->taskstats_whole = false;
     truth->events_dropped = true;
     trk__session_add_note(truth->session, "process events were given up: %s", reason);
+    if (truth->session->trace.is_on)
+        return; /* their ends are told all the same */
     for (size_t i = 0; i < truth->book.open_places; i++)
         if (truth->book.open[i].pid > 0 && !is_in_tree(truth, truth->book.open[i].pid))
             trk__book_end(&truth->book, &truth->book.open[i]);
@@ -340,16 +176,16 @@ unsigned trk__truth_drain(struct trk_truth *truth)
     if (!events)
         return 0;
     /* Records first: then the birth of everybody whose end is told in them is among the events. */
-    if (taskstats && trk__source_taskstats_ops.drain(taskstats, keep_record, truth) < 0)
+    if (taskstats && trk__source_taskstats_ops.drain(taskstats, trk__lives_keep_record, truth) < 0)
         truth->taskstats_whole = false;
-    int code = trk__source_events_ops.drain(events, take_event, truth);
-    apply_records(truth);
+    int code = trk__source_events_ops.drain(events, trk__lives_take_event, truth);
+    trk__lives_apply_records(truth);
     if (code < 0)
         drop_events(truth, "the kernel could not keep them all");
     else
         limit_rate(truth);
     if (truth->book.ended_count > ENDED_MAX)
-        trk__book_close_ended(&truth->book, is_in_tree, truth);
+        trk__book_close_ended(&truth->book, is_awaited, truth);
     return truth->taken;
 }
 
@@ -365,18 +201,13 @@ static struct trk_source_setup setup_of(const struct trk_truth *truth)
     };
 }
 
-/* Members that a look has found open their lives, so that what is told of them and of their children counts. */
-static void open_lives(struct trk_truth *truth)
+/* On a busy machine the job may have had children before we came to listen. */
+static bool has_reaped_somebody(const struct trk_job *job)
 {
-    const struct trk_proc_tree *tree = &job_of(truth)->tree;
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct trk_proc *proc = &tree->item[i];
-        if (trk__proc_is_zombie(proc) || trk__book_find(&truth->book, proc->pid))
-            continue;
-        struct trk_life *life = trk__book_open(&truth->book, proc->pid, proc->stat.ppid);
-        if (life)
-            tell_from_look(truth, proc, life);
-    }
+    struct trk_proc_stat stat;
+    const struct trk_proc *root = trk__proc_tree_find(&job->tree, job->tree.root_pid);
+    return !root || trk__proc_read_stat(job->tree.context, root, &stat) < 0 ||
+           stat.waited_minor_faults;
 }
 
 /* While the job loads its program: its first children are then told, and nobody waits for us. */
@@ -384,15 +215,17 @@ void trk__truth_start(struct trk_truth *truth)
 {
     const struct trk_job *job = job_of(truth);
     struct trk_source_setup setup = setup_of(truth);
+    bool listens_already = truth->source[TRK_TRUTH_EVENTS].is_open;
     if (!job->has_root || !job->visible)
         return;
     open_source(truth, TRK_TRUTH_PERF, &setup);
+    setup.wants_execs = truth->session->options.list_processes;
     open_source(truth, TRK_TRUTH_EVENTS, &setup);
     if (!truth->source[TRK_TRUTH_EVENTS].is_open)
         return;
-    truth->events_from_start = true;
+    truth->events_from_start = listens_already || !job->is_child || !has_reaped_somebody(job);
     truth->rate_since_ns = trk__context_monotonic_ns(&truth->session->context);
-    open_lives(truth);
+    trk__lives_open(truth);
 }
 
 /* How long what is told may wait: a burst of some hundred processes has to fit in the socket's buffer, which is
@@ -421,9 +254,8 @@ void trk__truth_before_look(struct trk_truth *truth)
     truth->is_watching = true;
     open_source(truth, TRK_TRUTH_HWM, &setup);
     if (!truth->source[TRK_TRUTH_EVENTS].is_open)
-        return; /* exit records alone do not tell whose child a stranger was */
-    open_source(truth, TRK_TRUTH_TASKSTATS, &setup);
-    truth->taskstats_whole = truth->source[TRK_TRUTH_TASKSTATS].is_open;
+        return;
+    listen_to_records(truth, &setup);
     trk__loop_drain_often(truth->session, longest_drain_ns(truth));
 }
 
@@ -531,38 +363,44 @@ void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sam
     if (!job->has_root || !job->visible)
         return;
     if (truth->source[TRK_TRUTH_EVENTS].is_open) {
-        open_lives(truth);
+        trk__lives_open(truth);
         trk__truth_drain(truth);
     }
     trk__truth_read_marks(truth, sample);
     place_in_cgroup(truth);
     read_counters(truth);
     compare_clocks(truth, sample);
-    trk__book_close_ended(&truth->book, is_in_tree, truth);
+    trk__book_close_ended(&truth->book, is_awaited, truth);
 }
 
-static void list_survivors(struct trk_truth *truth)
+static bool lacks_status(const struct trk_process_book *book)
 {
-    const struct trk_proc_tree *tree = &job_of(truth)->tree;
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct trk_proc *proc = &tree->item[i];
-        struct trk_life *open = trk__book_find(&truth->book, proc->pid);
-        struct trk_life alone = {.pid = proc->pid, .merged = 1};
-        if (proc->vanished)
-            continue;
-        tell_from_look(truth, proc, open ? open : &alone);
-        if (open)
-            trk__book_end(&truth->book, open);
-        else
-            trk__book_add(&truth->book, &alone);
+    for (size_t i = 0; i < book->open_places; i++)
+        if (book->open[i].pid > 0 && book->open[i].ended && !book->open[i].has_status)
+            return true;
+    return false;
+}
+
+/* The last end of all may still be on its way to us. */
+static void take_last_ends(struct trk_truth *truth)
+{
+    enum { ROUNDS = 5, ROUND_MS = 1 };
+    trk__truth_drain(truth);
+    for (int i = 0; i < ROUNDS && truth->session->options.list_processes &&
+                    truth->source[TRK_TRUTH_EVENTS].is_open && lacks_status(&truth->book);
+         i++) {
+        struct pollfd events = {.events = POLLIN};
+        events.fd = trk__source_events_ops.fd(truth->source[TRK_TRUTH_EVENTS].self);
+        poll(&events, 1, ROUND_MS);
+        trk__truth_drain(truth);
     }
 }
 
 void trk__truth_finish(struct trk_truth *truth)
 {
-    trk__truth_drain(truth);
+    take_last_ends(truth);
     read_counters(truth);
-    list_survivors(truth);
+    trk__lives_end_survivors(truth);
     trk__book_close_ended(&truth->book, NULL, NULL);
     trk__book_sort(&truth->book);
     for (unsigned i = 0; i < TRK_TRUTH_COUNT; i++)

@@ -91,6 +91,12 @@ void trk__truth_moment(struct trk_truth *truth);
 /* Takes what the sources have to tell; returns how many births and deaths on the machine that was. */
 unsigned trk__truth_drain(struct trk_truth *truth);
 
+/* A process has ended, and this is its whole life: exact, and told before anybody could reap it. */
+void trk__truth_take_end(struct trk_truth *truth, const struct trk_life *told);
+
+/* Seconds since the epoch of a start that the kernel tells in ticks since boot. */
+double trk__truth_start_time(const struct trk_truth *truth, uint64_t start_ticks);
+
 /* `pid` is about to end, with this mark. */
 void trk__truth_take_mark(struct trk_truth *truth, pid_t pid, uint64_t mark_bytes);
 
@@ -103,6 +109,19 @@ struct trk_cpu_verdict trk__truth_cpu(const struct trk_truth *truth, bool has_su
 /* allowed.c: where a cgroup for the job can be made. `places` keeps the folder open. */
 void trk__own_cgroup_find(const struct trk_context *context, struct trk_cgroup_places *places,
                           struct trk_source_setup *setup);
+
+/* truth_lives.c: what is told of the job's processes. Exit records are kept until the births of the same time are
+ * taken. */
+void trk__lives_process_end(void *state, pid_t pid, const struct trk_proc *proc, const int *status);
+void trk__lives_take_event(void *state, const struct trk_record *record);
+void trk__lives_keep_record(void *state, const struct trk_record *record);
+void trk__lives_apply_records(struct trk_truth *truth);
+
+/* Members that a look has found open their lives, so that what is told of them and of their children counts. */
+void trk__lives_open(struct trk_truth *truth);
+
+/* Who lives on when the session ends. */
+void trk__lives_end_survivors(struct trk_truth *truth);
 
 /* truth_memory.c */
 void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc);

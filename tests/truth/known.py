@@ -5,6 +5,7 @@ import functools
 import itertools
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -39,9 +40,9 @@ def rights(half, *command):
 @functools.lru_cache(maxsize=None)
 def info(half, around=()):
     """What `info` says: {name: (available, what it gives or why not)}."""
-    text = subprocess.run([*around, *rights(half, helpers.binary(), "info")], capture_output=True, text=True,
-                          check=True).stdout
-    lines = [line.split(maxsplit=2) for line in text.splitlines()[1:]]
+    text = subprocess.run([*around, *rights(half, helpers.binary(), "info", "--no-cloud")], capture_output=True,
+                          text=True, check=True).stdout
+    lines = re.findall(r"(?m)^  (\w+) +(yes|no) +(.*)$", text)
     return {name: (answer == "yes", words) for name, answer, words in lines}
 
 

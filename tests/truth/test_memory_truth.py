@@ -1,7 +1,5 @@
 """The job's peak memory as a bracket, and bytes through exits."""
 
-import csv
-
 import pytest
 
 from known import MIB, Run, available, need_source
@@ -55,28 +53,3 @@ def test_bytes_of_children_that_end(half, folder, reaping):
         assert written["source"] == "sampled"
     else:
         assert written["value"] == pytest.approx(run.said["written_bytes"], rel=0.01), written
-
-
-def test_processes_file(half, folder):
-    need_source(half, "events")
-    path = folder / "processes.csv"
-    run = Run(half, folder, "brief", 20, 10, "reap", options=["--processes", str(path)])
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["pid", "start_time", "ppid", "command", "exit_code", "cpu_seconds", "peak_rss_bytes",
-                             "read_bytes", "write_bytes", "source"]
-    assert len(rows) == 21
-    assert len({row["pid"] for row in rows}) == 21
-    assert {row["exit_code"] for row in rows} == {"0"}
-    if "taskstats" in available(half):
-        total = sum(float(row["cpu_seconds"]) for row in rows)
-        assert total == pytest.approx(run.cpu["value"], rel=0.05)
-
-
-def test_ten_thousand_processes_are_merged_by_command(half, folder):
-    path = folder / "processes.csv"
-    run = Run(half, folder, "storm", 1, 0, options=["--processes", str(path)])
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert 1 <= len(rows) <= 11000
-    assert run.said["processes_ended"] > 0

@@ -324,6 +324,50 @@ static void the_kernels_log_names_whom_it_killed(void)
     world_done(&w);
 }
 
+/* Whole lives, as exit stops tell them: the i-th has used i microseconds. */
+static void tell_lives(struct world *w, unsigned count)
+{
+    for (unsigned i = 1; i <= count; i++) {
+        struct trk_life life = {.pid = (pid_t)(1000 + i),
+                                .merged = 1,
+                                .told_by = TRK_LIFE_PTRACE,
+                                .has_status = true,
+                                .has_cpu = true,
+                                .cpu_ns = i * 1000u,
+                                .start_time = 50};
+        snprintf(life.comm, sizeof life.comm, "c%u", i % 3);
+        trk__truth_take_end(&w->session->truth, &life);
+    }
+}
+
+static void beyond_ten_thousand_the_smallest_processes_are_merged(void)
+{
+    enum { LIVES = 25000, KEPT = 10000 };
+    struct trk_options options;
+    struct trk_process_info info = {.size = sizeof info};
+    struct world w;
+    trk_options_init(&options);
+    options.list_processes = true;
+    world_init(&w, &options);
+    tell_lives(&w, LIVES);
+    trk__book_sort(&w.session->truth.book);
+    double cpu = 0;
+    uint64_t count = 0;
+    size_t i = 0;
+    for (; trk_session_process(w.session, i, &info) == 0; i++) {
+        CHECK((info.pid != 0) == (i < KEPT));
+        if (i < KEPT)
+            CHECK_NEAR(info.cpu_seconds, (LIVES - (double)i) * 1e-6, 1e-12);
+        CHECK_TEXT(info.source, "ptrace");
+        count += info.count;
+        cpu += info.cpu_seconds;
+    }
+    CHECK_U64(i, KEPT + 3); /* a line for each command */
+    CHECK_U64(count, LIVES);
+    CHECK_NEAR(cpu, LIVES * (LIVES + 1.0) / 2 * 1e-6, 1e-6);
+    world_done(&w);
+}
+
 int main(void)
 {
     RUN(a_tick_covers_its_interval);
@@ -334,5 +378,6 @@ int main(void)
     RUN(a_process_that_is_not_there_is_told);
     RUN(memory_is_flat_over_a_million_ticks);
     RUN(the_kernels_log_names_whom_it_killed);
+    RUN(beyond_ten_thousand_the_smallest_processes_are_merged);
     return check_done("session");
 }

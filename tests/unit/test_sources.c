@@ -194,10 +194,11 @@ static void records_of_a_child_arrive(void)
         void *self;
         if (!open_or_say(sources[i], &context, &self))
             continue;
-        pid_t seen[4] = {start_burner(own_path)};
+        pid_t seen[1 + TRK_RECORD_TASK_USED + 1] = {start_burner(own_path)};
         waitpid(seen[0], NULL, 0);
         sources[i]->drain(self, find_child, seen);
         CHECK_U64(seen[1 + TRK_RECORD_FORK], i == 0);
+        CHECK_U64(seen[1 + TRK_RECORD_EXEC], 0); /* nobody asked for them */
         CHECK_U64(seen[1 + TRK_RECORD_EXIT], i == 0);
         CHECK_U64(seen[1 + TRK_RECORD_TASK_USED], i == 1);
         sources[i]->close(self);
