@@ -460,37 +460,31 @@ TRK_API const char *trk_paste_form(size_t index);
  * allows it, from Spare Cores Keeper. Texts are JSON, which the caller frees with trk_free; every price stands with its
  * source and date, and "credit" is to be shown with them. Any thread may call. */
 
+/* What is needed (0 or NaN: nothing; fractions count) and what else is wished. A machine's memory counts less 200 MiB and
+ * 2 % for its system. filters are "NAME=VALUE[,VALUE]", NULL-terminated: vendor_id, region, architecture, cpu_allocation,
+ * gpu_model; any other is Keeper's, and an error offline. Strings are borrowed; NULL: none, or as said. */
 struct trk_server_options {
-    size_t size;      /* sizeof(struct trk_server_options) */
-    double cpu_cores; /* what is needed; 0 or NaN: nothing, as below. Fractions count */
-    double
-        memory_mib; /* of the memory that a job has: the machine's less 200 MiB and 2 % for its system */
-    double gpu_devices;
-    double vram_mib;       /* of one device */
-    double vram_total_mib; /* of all devices together: the classic rule's figure */
-    size_t count;          /* how many servers, 1 to 1000; 1 */
-    bool spot;             /* the cheapest by spot price */
-    bool online;           /* Keeper may be asked: the needs and filters are sent, nothing else */
-    const char *const *
-        filters; /* "NAME=VALUE[,VALUE]", NULL-terminated; NULL: none. vendor_id, region, architecture,
-                                   cpu_allocation, gpu_model; any other is Keeper's, and an error offline */
-    double run_seconds; /* of a run, one interval included: what it would cost; 0: none */
-    const char *
-        cloud_info; /* where it ran (trk_cloud_info_json): what it cost, and savings; NULL: not known */
-    const char *keeper_url; /* NULL: TRACKER_KEEPER_URL, else Keeper's */
+    size_t size; /* sizeof(struct trk_server_options) */
+    double cpu_cores, memory_mib, gpu_devices;
+    double vram_mib;            /* of one device */
+    double vram_total_mib;      /* of all devices together: the classic rule's figure */
+    size_t count;               /* how many servers, 1 to 1000; 1 */
+    bool spot;                  /* the cheapest by spot price */
+    bool online;                /* Keeper may be asked: needs and filters are sent, nothing else */
+    const char *const *filters; /* see above */
+    double run_seconds;         /* of a run, one interval included: what it would cost; 0: none */
+    const char *cloud_info;     /* where it ran (trk_cloud_info_json): what it cost, and savings */
+    const char *keeper_url;     /* NULL: TRACKER_KEEPER_URL, else Keeper's */
 };
 
 TRK_API void trk_server_options_init(struct trk_server_options *options);
 
-/* {"source": "catalog" or "keeper", "date", "currency", "credit", "note", "needs", "memory_reserve", "servers",
- *  "by_vendor", "by_vendor_spot", "run", "finish"}
- * servers: the cheapest that fit, first of all, with Keeper's keys (vendor_id, server_id, api_reference, vcpus,
- * memory_amount, gpu_count, gpu_memory_min, gpu_memory_total, gpu_model, cpu_allocation, cpu_architecture,
- * min_price_ondemand, min_price_spot in dollars an hour, ...), then region, source, date, and of the run
- * best_ondemand_price_duration, best_spot_price_duration, cost_savings {percent, amount} (null: not known) and
- * cost_savings_spot.
- * by_vendor: the cheapest of each vendor. run: what the run cost where it ran (run_costs; price_region is the region of the
- * price, price_is_of_region whether it is the run's). note: why Keeper's answer is not here. -ENOTSUP: a filter that only
+/* {"source": "catalog" or "keeper", "date", "currency", "credit", "note" (why Keeper's answer is not here), "needs",
+ *  "memory_reserve", "servers", "by_vendor", "by_vendor_spot", "run", "finish"}
+ * servers: the cheapest that fit, with Keeper's keys (vendor_id, server_id, api_reference, vcpus, memory_amount, gpu_count,
+ * gpu_memory_min, min_price_ondemand, min_price_spot, ...), then region, source, date, and of the run
+ * best_ondemand_price_duration, best_spot_price_duration, cost_savings {percent, amount}, cost_savings_spot. run: what it cost
+ * where it ran (run_costs; price_is_of_region: not so where another's price stands for it). -ENOTSUP: a filter that only
  * Keeper can check. No server that fits is an empty list. */
 TRK_API int trk_recommend_servers(const struct trk_server_options *options, char **ret_json,
                                   struct trk_error *error);
