@@ -3,6 +3,7 @@
 #include "human.h"
 #include "message.h"
 #include "phase_words.h"
+#include "sparkline.h"
 #include "text.h"
 
 #include <errno.h>
@@ -11,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { PATH_SIZE = 1100, OUTCOME_SIZE = 24, TIME_SIZE = 24 };
+enum { PATH_SIZE = 1100, WORDS_SIZE = 160, OUTCOME_SIZE = 24, TIME_SIZE = 24 };
 
 static bool is_wanted(const struct cli_options *options, const struct trk_run_info *run)
 {
@@ -178,10 +180,120 @@ static void print_phases(const trk_phases *phases, double run_start_time)
     }
 }
 
+/* ---- one run ------------------------------------------------------------------------- */
+
+static const double *column_called(const trk_frame *frame, const char *name)
+{
+    const char *found;
+    for (size_t i = 0; (found = trk_frame_name(frame, i)); i++)
+        if (strcmp(found, name) == 0)
+            return trk_frame_values(frame, i);
+    return NULL;
+}
+
+/* "label     figures                        the course": what is left of the width. */
+static void print_figure(const char *label, const char *words, const trk_frame *frame,
+                         const char *column)
+{
+    enum { COURSE_AT = 58, COURSE_MIN = 4, LABEL = 10 };
+    struct cli_style style = cli_style_of(STDOUT_FILENO);
+    const double *values = frame ? column_called(frame, column) : NULL;
+    size_t width = cli_terminal_columns(STDOUT_FILENO);
+    double spans[CLI_SPARKLINE_MAX];
+    char course[CLI_SPARKLINE_SIZE] = "";
+    if (values && width > COURSE_AT + COURSE_MIN) {
+        size_t columns = width - COURSE_AT - 1;
+        if (columns > CLI_SPARKLINE_MAX)
+            columns = CLI_SPARKLINE_MAX;
+        columns = cli_sparkline_fit(values, trk_frame_rows(frame), columns, spans);
+        cli_sparkline(spans, columns, style.utf8, course);
+    }
+    if (*course)
+        printf("%-*s%-*s%s%s%s\n", LABEL, label, COURSE_AT - LABEL, words,
+               style.colour ? CLI_CYAN : "", course, style.colour ? CLI_PLAIN : "");
+    else
+        printf("%-*s%s\n", LABEL, label, words);
+}
+
+static double largest_of(const double *values, size_t count)
+{
+    double largest = NAN;
+    for (size_t i = 0; values && i < count; i++)
+        largest = fmax(largest, values[i]);
+    return largest;
+}
+
+static double mean_of(const double *values, size_t count)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; values && i < count; i++)
+        if (!isnan(values[i])) {
+            sum += values[i];
+            known++;
+        }
+    return known ? sum / (double)known : NAN;
+}
+
+static void print_cpu(const struct trk_run_info *run, const trk_frame *frame)
+{
+    bool machine = run->kind == TRK_RUN_SYSTEM;
+    const char *name = machine ? "system_cpu_usage" : "process_cpu_usage";
+    char words[WORDS_SIZE], cpu[CLI_HUMAN_SIZE], mean[CLI_HUMAN_SIZE], peak[CLI_HUMAN_SIZE];
+    int len = snprintf(words, sizeof words, "%s", figure(cli_human_seconds, run->cpu_seconds, cpu));
+    double cores = run->cpu_seconds / run->wall_seconds;
+    double most = frame ? largest_of(column_called(frame, name), trk_frame_rows(frame)) : NAN;
+    if (isnan(cores) && frame)
+        cores = mean_of(column_called(frame, name), trk_frame_rows(frame));
+    if (!isnan(cores) && !isnan(most))
+        snprintf(words + len, sizeof words - (size_t)len, ", %s cores on average, %s peak",
+                 cli_human_number(cores, mean), cli_human_number(fmax(most, cores), peak));
+    print_figure("CPU", words, frame, name);
+}
+
+static void print_memory(const struct trk_run_info *run, const trk_frame *frame)
+{
+    bool machine = run->kind == TRK_RUN_SYSTEM;
+    const char *name = machine ? "system_memory_used" : "process_memory";
+    char words[WORDS_SIZE], peak[CLI_HUMAN_SIZE], average[CLI_HUMAN_SIZE];
+    const double *values = frame ? column_called(frame, name) : NULL;
+    double most = isnan(run->peak_memory_bytes) && values
+                      ? largest_of(values, trk_frame_rows(frame))
+                      : run->peak_memory_bytes;
+    int len = snprintf(words, sizeof words, "%s", figure(cli_human_bytes, most, peak));
+    double mean = values ? mean_of(values, trk_frame_rows(frame)) : NAN;
+    if (!isnan(mean))
+        snprintf(words + len, sizeof words - (size_t)len, " peak, %s on average",
+                 cli_human_bytes(mean, average));
+    print_figure("memory", words, frame, name);
+}
+
+static const char *outcome_colour(const struct trk_run_info *run)
+{
+    if (!cli_style_of(STDOUT_FILENO).colour)
+        return "";
+    if (run->exit_signal || run->exit_code > 0)
+        return CLI_RED;
+    return run->interrupted || run->running ? CLI_YELLOW : CLI_GREEN;
+}
+
+static trk_frame *rows_of(const char *path)
+{
+    trk_tracker *tracker = NULL;
+    trk_frame *frame = NULL;
+    struct trk_frame_options options;
+    trk_frame_options_init(&options);
+    options.bytes = true;
+    if (trk_tracker_load(path, &tracker, NULL) == 0 &&
+        trk_tracker_frame(tracker, &options, &frame, NULL) < 0)
+        frame = NULL;
+    trk_tracker_free(tracker);
+    return frame;
+}
+
 static void print_details(const trk_runs *runs, const struct trk_run_info *run)
 {
-    char started[TIME_SIZE], outcome[OUTCOME_SIZE], path[PATH_SIZE];
-    char wall[CLI_HUMAN_SIZE], cpu[CLI_HUMAN_SIZE], memory[CLI_HUMAN_SIZE];
+    char started[TIME_SIZE], outcome[OUTCOME_SIZE], path[PATH_SIZE], wall[CLI_HUMAN_SIZE];
     started_at(run, started);
     outcome_of(run, outcome);
     if (trk_runs_resolve(runs, run->id, path, sizeof path, NULL) < 0)
@@ -192,12 +304,14 @@ static void print_details(const trk_runs *runs, const struct trk_run_info *run)
         printf("name      %s\n", run->job_name);
     if (*run->key)
         printf("key       %s\n", run->key);
-    printf("started   %s\noutcome   %s\ntime      %s\nCPU       %s\nmemory    %s\n"
-           "samples   %llu\nrecord    %s\n",
-           started, outcome, figure(cli_human_seconds, run->wall_seconds, wall),
-           figure(cli_human_seconds, run->cpu_seconds, cpu),
-           figure(cli_human_bytes, run->peak_memory_bytes, memory),
-           (unsigned long long)run->samples, path);
+    const char *colour = outcome_colour(run);
+    printf("started   %s\noutcome   %s%s%s\ntime      %s\n", started, colour, outcome,
+           *colour ? CLI_PLAIN : "", figure(cli_human_seconds, run->wall_seconds, wall));
+    trk_frame *frame = rows_of(path);
+    print_cpu(run, frame);
+    print_memory(run, frame);
+    trk_frame_free(frame);
+    printf("samples   %llu\nrecord    %s\n", (unsigned long long)run->samples, path);
 }
 
 static void show_run(const struct cli_options *options, const trk_runs *runs,

@@ -8,11 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { REDRAW_NS = 100000000, TREND_COLUMNS = 8, SEGMENT_SIZE = 128 };
+enum { REDRAW_NS = 100000000, TREND_COLUMNS = 8, SEGMENT_SIZE = 256 };
 
 /* The terminal is one for the process, so is what stands on it. */
 static struct {
@@ -42,14 +41,6 @@ static bool may_draw(void)
 {
     const char *terminal = getenv("TERM");
     return terminal && strcmp(terminal, "dumb") != 0 && tcgetpgrp(STDERR_FILENO) == getpgrp();
-}
-
-static size_t terminal_columns(void)
-{
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-        return CLI_TEXT_COLUMNS;
-    return size.ws_col;
 }
 
 /* Adds what fits as a whole; the figures come in order of interest. */
@@ -123,6 +114,25 @@ static void add_rates(struct live_line *line, const char *words, double first, d
     add_segment(line, segment);
 }
 
+static void add_gpu(struct live_line *line)
+{
+    char busy[CLI_HUMAN_SIZE], memory[CLI_HUMAN_SIZE], segment[SEGMENT_SIZE];
+    double devices = last_of(line, line->scope, "gpu_usage_devices");
+    double bytes = last_of(line, line->scope, "gpu_vram_bytes");
+    /* A machine without one has zeros. */
+    if (!(last_of(line, "system", "gpu_usage_devices") > 0) &&
+        !(last_of(line, "system", "gpu_vram_bytes") > 0) && !(bytes > 0))
+        return;
+    if (!isnan(devices)) {
+        snprintf(segment, sizeof segment, "  gpu %s", cli_human_number(devices, busy));
+        add_segment(line, segment);
+    }
+    if (!isnan(bytes)) {
+        snprintf(segment, sizeof segment, " vram %s", cli_human_bytes(bytes, memory));
+        add_segment(line, segment);
+    }
+}
+
 static void fill_line(struct live_line *line)
 {
     struct trk_summary summary = {.size = sizeof summary};
@@ -133,6 +143,7 @@ static void fill_line(struct live_line *line)
     add_segment(line, cli_human_seconds(summary.wall_seconds, elapsed));
     add_cpu(line);
     add_memory(line, &summary);
+    add_gpu(line);
     add_rates(line, "disk r/w", last_of(line, line->scope, job ? "read_bytes" : "disk_read_bytes"),
               last_of(line, line->scope, job ? "write_bytes" : "disk_write_bytes"),
               summary.interval_seconds);
@@ -147,10 +158,10 @@ void cli_live_update(const trk_session *session)
         return;
     struct live_line line = {.session = session,
                              .utf8 = cli_style_of(STDERR_FILENO).utf8,
-                             .columns_max = terminal_columns() - 1};
-    cli_text_add(&line.text, "\r");
+                             .columns_max = cli_terminal_columns(STDERR_FILENO) - 1};
+    /* Cleared first: what the job has written since then may stand on the line. */
+    cli_text_add(&line.text, "\r\033[K");
     fill_line(&line);
-    cli_text_add(&line.text, "\033[K");
     cli_text_write(line.text.data, line.text.len, STDERR_FILENO);
     screen.drawn = true;
     screen.last_ns = now;

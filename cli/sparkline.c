@@ -48,3 +48,15 @@ size_t cli_sparkline(const double *values, size_t count, bool utf8, char text[CL
         at = stpcpy(at, isnan(values[i]) ? " " : levels[level_of(values[i], largest)]);
     return count;
 }
+
+size_t cli_sparkline_fit(const double *values, size_t count, size_t columns, double *ret_values)
+{
+    if (columns > count)
+        columns = count;
+    for (size_t i = 0; i < columns; i++) {
+        ret_values[i] = NAN;
+        for (size_t row = i * count / columns; row < (i + 1) * count / columns; row++)
+            ret_values[i] = fmax(ret_values[i], values[row]);
+    }
+    return columns;
+}

@@ -17,7 +17,8 @@
 enum {
     LABEL_COLUMNS = 13,
     BODY_COLUMNS = 48,
-    TREND_COLUMNS = 16,
+    TREND_COLUMNS = 16, /* where nothing is known of the width */
+    TREND_COLUMNS_MIN = 4,
     BODY_SIZE = 160,
     SURVIVORS_MAX = 6,
     NOTES_MAX = 3,
@@ -29,16 +30,12 @@ enum {
 #define PEAK_DOUBT_EMPTY_RATIO 4.0
 #define PEAK_DOUBT_NOTABLE_BYTES (16.0 * 1024 * 1024)
 
+/* From here on a limit is near. */
+#define MEMORY_NEAR_LIMIT_RATIO 0.9
+
 /* In less time than this the loading of the program, whose clock starts before ours, would make it
  * look busier than it was. */
 #define CORES_WALL_MIN_SECONDS 0.1
-
-#define BOLD "\033[1m"
-#define DIM "\033[2m"
-#define RED "\033[31m"
-#define GREEN "\033[32m"
-#define CYAN "\033[36m"
-#define PLAIN "\033[0m"
 
 struct page {
     const trk_session *session;
@@ -65,7 +62,7 @@ static bool is_job(const struct page *page)
 static void add_coloured(struct page *page, const char *colour, const char *words)
 {
     if (page->style.colour)
-        cli_text_add(&page->text, "%s%s" PLAIN, colour, words);
+        cli_text_add(&page->text, "%s%s" CLI_PLAIN, colour, words);
     else
         cli_text_add(&page->text, "%s", words);
 }
@@ -74,7 +71,7 @@ static void add_label(struct page *page, const char *label)
 {
     char padded[LABEL_COLUMNS + 1];
     snprintf(padded, sizeof padded, "  %-*s", LABEL_COLUMNS - 2, label);
-    add_coloured(page, DIM, padded);
+    add_coloured(page, CLI_DIM, padded);
 }
 
 static void add_line(struct page *page, const char *label, const char *body)
@@ -89,12 +86,26 @@ static void add_wrapped(struct page *page, const char *label, const char *words)
     cli_text_add_wrapped(&page->text, LABEL_COLUMNS, words);
 }
 
+/* What is left of the terminal's width, half of it on a wide one; 0: too little. */
+static size_t trend_columns(void)
+{
+    const size_t left = LABEL_COLUMNS + BODY_COLUMNS + 3;
+    size_t columns = cli_terminal_columns(STDERR_FILENO);
+    if (columns < left + TREND_COLUMNS_MIN)
+        return 0;
+    if (columns < left + TREND_COLUMNS)
+        return columns - left;
+    size_t wide = TREND_COLUMNS + (columns - left - TREND_COLUMNS) / 2;
+    return wide < CLI_SPARKLINE_MAX ? wide : CLI_SPARKLINE_MAX;
+}
+
 static void add_line_with_trend(struct page *page, const char *label, const char *body,
                                 const char *metric)
 {
-    double values[TREND_COLUMNS];
+    double values[CLI_SPARKLINE_MAX];
     char line[CLI_SPARKLINE_SIZE] = "";
-    int count = trk_session_trend(page->session, metric, values, TREND_COLUMNS);
+    size_t columns = trend_columns();
+    int count = columns ? trk_session_trend(page->session, metric, values, columns) : 0;
     if (count > 0)
         cli_sparkline(values, (size_t)count, page->style.utf8, line);
     if (!*line) {
@@ -103,7 +114,7 @@ static void add_line_with_trend(struct page *page, const char *label, const char
     }
     add_label(page, label);
     cli_text_add(&page->text, "%-*s  ", BODY_COLUMNS, body);
-    add_coloured(page, CYAN, line);
+    add_coloured(page, CLI_CYAN, line);
     cli_text_add(&page->text, "\n");
 }
 
@@ -129,7 +140,7 @@ static void add_headline(struct page *page)
     else
         snprintf(name, sizeof name, "this machine");
     cli_text_add(&page->text, "resource-tracker: ");
-    add_coloured(page, BOLD, name);
+    add_coloured(page, CLI_BOLD, name);
     cli_text_add(&page->text, "\n");
 }
 
@@ -145,7 +156,7 @@ static void add_state(struct page *page)
     char words[CLI_OUTCOME_SIZE];
     cli_outcome_words(&page->summary, words);
     bool failed = page->summary.exit_signal > 0 || page->summary.exit_code > 0;
-    add_coloured(page, failed ? RED : GREEN, words);
+    add_coloured(page, failed ? CLI_RED : CLI_GREEN, words);
     const char *joint = is_run(page) ? ", after" : ", watched for";
     cli_text_add(&page->text, "%s %s\n", joint, wall);
 }
@@ -224,6 +235,22 @@ static void add_memory_doubt(struct page *page)
     add_line(page, "", body);
 }
 
+/* A limit that was nearly reached is worth a line of its own. */
+static void add_memory_limit(struct page *page)
+{
+    char limit[CLI_HUMAN_SIZE], share[CLI_HUMAN_SIZE], body[BODY_SIZE];
+    struct trk_metric_stats stats;
+    if (!stats_of(page, "system_cgroup_memory_limit_bytes", &stats) || !(stats.min > 0) ||
+        page->summary.peak_memory_bytes.value < MEMORY_NEAR_LIMIT_RATIO * stats.min)
+        return;
+    snprintf(body, sizeof body, "%s of its limit, %s",
+             cli_human_percent(page->summary.peak_memory_bytes.value / stats.min, share),
+             cli_human_bytes(stats.min, limit));
+    add_label(page, "");
+    add_coloured(page, CLI_YELLOW, body);
+    cli_text_add(&page->text, "\n");
+}
+
 static void add_job_memory(struct page *page)
 {
     const struct trk_summary *summary = &page->summary;
@@ -244,6 +271,7 @@ static void add_job_memory(struct page *page)
         snprintf(body + len, sizeof body - (size_t)len, ", %s on average",
                  cli_human_bytes(stats.mean, average));
     add_line_with_trend(page, "memory", body, "process_memory_bytes");
+    add_memory_limit(page);
     add_memory_doubt(page);
 }
 
@@ -414,7 +442,7 @@ static void add_oom_kills(struct page *page)
     snprintf(body, sizeof body, "the kernel killed %.0f process%s for want of memory", kills->value,
              kills->value > 1 ? "es" : "");
     add_label(page, "OOM");
-    add_coloured(page, RED, body);
+    add_coloured(page, CLI_RED, body);
     cli_text_add(&page->text, "\n");
     add_oom_advice(page);
 }

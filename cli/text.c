@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { WRITE_PATIENCE_MS = 1000 };
@@ -202,4 +203,12 @@ struct cli_style cli_style_of(int fd)
         .colour = !dumb && !set_variable("NO_COLOR") && isatty(fd),
         .utf8 = locale_is_utf8(),
     };
+}
+
+size_t cli_terminal_columns(int fd)
+{
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+        return CLI_TEXT_COLUMNS;
+    return size.ws_col;
 }

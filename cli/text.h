@@ -47,4 +47,16 @@ struct cli_style {
 
 struct cli_style cli_style_of(int fd);
 
+/* How wide it is; CLI_TEXT_COLUMNS where it is no terminal or does not say. */
+size_t cli_terminal_columns(int fd);
+
+/* Colours by their meaning; to be used where the style has them. */
+#define CLI_BOLD "\033[1m"
+#define CLI_DIM "\033[2m"
+#define CLI_RED "\033[31m"    /* failed */
+#define CLI_GREEN "\033[32m"  /* went well */
+#define CLI_YELLOW "\033[33m" /* worth a look */
+#define CLI_CYAN "\033[36m"   /* a course over time */
+#define CLI_PLAIN "\033[0m"
+
 #endif

@@ -218,6 +218,16 @@ static void limits_are_told_in_turn(void)
     CHECK(cli_memory_limit(&summary, 2) == NULL);
 }
 
+static void test_sparkline_fits_the_width(void)
+{
+    double values[10] = {0, 1, 2, 3, NAN, NAN, 6, 9, 8, 7}, spans[10];
+    CHECK_U64(cli_sparkline_fit(values, 10, 5, spans), 5);
+    CHECK(spans[0] == 1 && spans[1] == 3 && isnan(spans[2]) && spans[3] == 9 && spans[4] == 8);
+    CHECK_U64(cli_sparkline_fit(values, 3, 5, spans), 3); /* never more than there are */
+    CHECK(spans[2] == 2);
+    CHECK_U64(cli_sparkline_fit(values, 0, 5, spans), 0);
+}
+
 int main(void)
 {
     RUN(bytes_have_three_digits);
@@ -234,5 +244,6 @@ int main(void)
     RUN(style_follows_the_environment);
     RUN(a_wide_bracket_is_told);
     RUN(limits_are_told_in_turn);
+    RUN(test_sparkline_fits_the_width);
     return check_done("cli_text");
 }
