@@ -57,19 +57,22 @@ static bool is_id(const char *text)
     return len > 0 && len < TRK_RUN_ID_SIZE && text[strspn(text, "0123456789abcdef-")] == '\0';
 }
 
-static void expand_line(const char *folder, const struct trk_cursor *line)
+/* False where the record could not be written; a line that is no record is passed over. */
+static bool expand_line(const char *folder, const struct trk_cursor *line)
 {
+    bool done = true;
     struct trk_snapshot *snapshot = NULL;
     size_t len = (size_t)(line->end - line->at);
     if (trk__snapshot_parse(line->at, len, "run", &snapshot, NULL) < 0)
-        return;
+        return true;
     TRK_CLEANUP_FREE char *id = trk__snapshot_text(snapshot, "metadata.run_id");
     char path[PATH_SIZE];
     if (id && is_id(id)) {
         snprintf(path, sizeof path, "%s/%s.json.gz", folder, id);
-        trk__snapshot_save(snapshot, AT_FDCWD, path, NULL);
+        done = trk__snapshot_save(snapshot, AT_FDCWD, path, NULL) == 0;
     }
     trk__snapshot_free(snapshot);
+    return done;
 }
 
 static void expand_file(const char *folder, int dir_fd, const char *name)
@@ -79,9 +82,11 @@ static void expand_file(const char *folder, int dir_fd, const char *name)
     trk__buffer_init(&text, LINES_MAX_BYTES);
     if (fd >= 0 && trk__file_read_all(fd, TRK_FILE_MANY_RECORDS, &text) == 0) {
         struct trk_cursor cursor = trk__cursor(text.data ? text.data : "", text.len), line;
+        bool all = true;
         while (trk__cursor_line(&cursor, &line))
-            expand_line(folder, &line);
-        unlinkat(dir_fd, name, 0);
+            all &= expand_line(folder, &line);
+        if (all) /* else, on a full disk, the next reader tries again */
+            unlinkat(dir_fd, name, 0);
     }
     trk__buffer_done(&text);
 }

@@ -255,6 +255,27 @@ def test_many_at_once_need_no_lock():
     assert sum(run["exit_code"] == 0 for run in runs()) == 30
 
 
+def test_many_short_runs_at_once_are_all_kept():
+    """They share a file until somebody lists the runs; lists are taken while they go on."""
+    count, started, listed = 120, [], []
+    for number in range(count):
+        started.append(subprocess.Popen([helpers.binary(), "-q", "true"]))
+        if number % 8 == 7:
+            listed.append(subprocess.Popen([helpers.binary(), "runs"], stdout=subprocess.DEVNULL))
+    assert all(process.wait(30) == 0 for process in started + listed)
+    kept = runs()
+    assert len(kept) == count and all(run["exit_code"] == 0 for run in kept)
+    assert not [path.name for path in folder().iterdir() if path.name.startswith((".short", ".taken"))]
+
+
+def test_a_full_disk_loses_no_short_run(tmp_path):
+    """What can't be given its record now stays where it is until it can."""
+    assert tracker("-q", "true").returncode == 0 and tracker("-q", "true").returncode == 0
+    limited = f"ulimit -f 0; trap '' XFSZ; {helpers.binary()} runs"
+    assert subprocess.run(["sh", "-c", limited], capture_output=True, timeout=30).returncode == 0
+    assert len(runs()) == 2
+
+
 def test_a_damaged_index_is_mended():
     tracker("-q", "true")
     before = runs()
