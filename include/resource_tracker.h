@@ -72,23 +72,20 @@ struct trk_options {
     double start_time;   /* seconds since the epoch: the grid of rows begins then, and what is used
                                     before counts in totals alone; 0: at the start */
     bool no_closing_row; /* rows cover full intervals; the rest counts in totals alone */
-    const char
-        *record_path;     /* keep the rows in this growing file (trk_tracker's own); NULL: none */
-    bool save;            /* keep a record of the run: trk_session_save */
-    char *const *command; /* for the record: the words, NULL-terminated; NULL: none */
-    const char *job_name; /* for the record; NULL: none */
-    const char *key;      /* for the record: what runs of the same command have in common; NULL: the
+    const char *record_path; /* keep the rows in this growing file (trk_tracker's); NULL: none */
+    bool save;               /* keep a record of the run: trk_session_save */
+    char *const *command;    /* for the record: the words, NULL-terminated; NULL: none */
+    const char *job_name;    /* for the record; NULL: none */
+    const char *key;    /* for the record: what runs of the same command have in common; NULL: the
                              program and its script */
-    const char *gpus;     /* which GPUs count: indices, uuids or PCI addresses with
+    const char *gpus;   /* which GPUs count: indices, uuids or PCI addresses with
                                     commas between; NULL: all */
-    bool
-        trace_exits; /* trace the job to be told of every end (ptrace). The root must not have called
-                             exec when the session is started, and wait for that. */
-    bool
-        interruptible; /* trk_session_next gives -EINTR where a signal handler of the program ran */
-    bool
-        discover_cloud; /* for the record: ask which cloud this is, from a second after the start on, beside the
-                             measuring; true. TRACKER_CLOUD=off in the environment turns it off too */
+    bool trace_exits;   /* be told of every end by ptrace: the root must wait before its exec until
+                             the session is started */
+    bool interruptible; /* trk_session_next gives -EINTR where a signal handler has run */
+    /* For the record: ask which cloud this is, from a second after the start on, beside the measuring; true.
+     * TRACKER_CLOUD=off in the environment turns it off too. */
+    bool discover_cloud;
 };
 
 /* Sets every field to its default; never fails. */
@@ -152,12 +149,11 @@ struct trk_total {
 
 /* What keeps the estimate of the memory from being better. */
 enum trk_memory_limit {
-    TRK_MEMORY_LIMIT_NO_SAMPLES =
-        1, /* a process is too large to be read whole without stalling it, and its
-                                        pages may not be sampled (root may) */
-    TRK_MEMORY_LIMIT_REFUSED = 2,  /* some process's memory may not be read: another user's */
-    TRK_MEMORY_LIMIT_HIDDEN = 4,   /* who forked from whom is hidden: another user's */
-    TRK_MEMORY_LIMIT_NO_CGROUP = 8 /* the job has no memory cgroup of its own */
+    TRK_MEMORY_LIMIT_NO_SAMPLES = 1, /* a process is too large to be read whole without stalling it,
+                                        and its pages may not be sampled (root may) */
+    TRK_MEMORY_LIMIT_REFUSED = 2,    /* some process's memory may not be read: another user's */
+    TRK_MEMORY_LIMIT_HIDDEN = 4,     /* who forked from whom is hidden: another user's */
+    TRK_MEMORY_LIMIT_NO_CGROUP = 8   /* the job has no memory cgroup of its own */
 };
 
 struct trk_summary {
