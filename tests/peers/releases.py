@@ -13,13 +13,13 @@ from native import Library
 RELEASES = ("0.4.2", "0.5.0")
 
 
-def environment_of(release):
+def environment_of(release, package="resource-tracker"):
     """The interpreter of a release's environment, made on first use; None where it can't be fetched."""
-    folder = Path(BUILD) / f"peer-{release}"
+    folder = Path(BUILD) / (f"peer-{release}" if package == "resource-tracker" else f"peer-{package}-{release}")
     python = folder / "bin" / "python"
     if not (folder / "complete").exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        fetched = subprocess.run([folder / "bin" / "pip", "install", "-q", f"resource-tracker=={release}"],
+        fetched = subprocess.run([folder / "bin" / "pip", "install", "-q", f"{package}=={release}"],
                                  capture_output=True, text=True)
         if fetched.returncode != 0:
             return None
