@@ -58,6 +58,12 @@ class Results:
         runs = self.parts.get("fast", {}).get(rows, {}).get(subject, [])
         return median([run[key] for run in runs])
 
+    def gpu_tracker_cost(self, who):
+        return median(self.parts.get("gpu-tracker", {}).get("cost", {}).get(who, []))
+
+    def gpu_tracker_figures(self):
+        return self.parts.get("gpu-tracker", {}).get("figures", [])
+
     def wrap(self, name):
         return self.parts.get("wrap", {}).get(name)
 
@@ -68,6 +74,10 @@ def ratio(above, below):
 
 def difference(above, below):
     return above - below if above is not None and below is not None else None
+
+
+def apart_percent(value, other):
+    return 100 * abs(value - other) / other if value is not None and other else None
 
 
 def limits(results):
@@ -106,6 +116,11 @@ def limits(results):
         ("CPU at 1000 Hz over a bare loop, process and system rows (x)",
          ratio(results.fast("both", "ours", "us_per_row"),
                results.fast("both", "floor", "us_per_row")), "<=", 1.5),
+        ("less CPU than gpu-tracker 5.0.1, 20 processes (x)",
+         ratio(results.gpu_tracker_cost("theirs"), results.gpu_tracker_cost("ours")), ">=", 50),
+        *[(f"gpu-tracker: {row['name']}, apart from {'the truth' if row['truth'] else '5.0.1'} (%)",
+           apart_percent(row["ours"], row["truth"] or row.get("theirs")), "<=", 2)
+          for row in results.gpu_tracker_figures()],
     ]
 
 
@@ -181,6 +196,15 @@ def fast_rows(results):
             if results.fast(rows, key, "us_per_row") is not None]
 
 
+def gpu_tracker_rows(results):
+    def mib(value):
+        return number(ratio(value, 1 << 20))
+    cost = [results.gpu_tracker_cost(who) for who in ("ours", "theirs")]
+    return [["ms of CPU a minute, 20 processes", "-", *map(number, cost)]] + [
+        [f"{row['name']} (MiB)", mib(row["truth"]), mib(row.get("ours")), mib(row.get("theirs"))]
+        for row in results.gpu_tracker_figures()]
+
+
 def wrap_rows(results):
     return [[f"`{name}`", number(value)] for name, value in results.parts.get("wrap", {}).items()]
 
@@ -225,6 +249,10 @@ medians. Python: import, `ResourceTracker`, the command, stop.""", ["command", "
 processes.""", ["tracker", "peak RSS", "RSS", "PSS", "anonymous"], memory_rows),
     ("fast", "1000 Hz on one process", "us of CPU by row.",
      ["rows", "", "us by row", "rows a second"], fast_rows),
+    ("gpu-tracker", "gpu-tracker beside the Python package", """The same calls at the default interval, ours with
+`--compat 5`. CPU is that of the tracker's own processes once it has started. Where a figure is known by construction it
+stands under truth: a mapping of two segments is counted by its path there, and what lasts for half a second falls
+between two rounds.""", ["figure", "truth", "ours", "gpu-tracker 5.0.1"], gpu_tracker_rows),
 ]
 
 
@@ -256,7 +284,7 @@ METHOD = """## How it is measured
   medians.
 
 Run it again with `make bench` (about 16 minutes; it installs the peers by name below the build folder), or
-`bench/run --quick`, or one part with `bench/run --only cost|minute|stall|memory|wrap|fast`. The machine should be idle:
+`bench/run --quick`, or one part with `bench/run --only cost|minute|stall|memory|wrap|fast|gpu-tracker`. The machine should be idle:
 on a virtual machine figures move by 30 %, ratios by far less.
 """
 

@@ -123,6 +123,63 @@ def test_summary_of_instances(tmp_path):
     assert "busy: not measured, 512 MiB of their memory" in result.stderr
 
 
+# The shell is the main process; a child of it uses a GPU as well, for a while and less.
+GPU_TRACKER_JOB = JOB.replace("sleep 1.15", f"""sh -c '{{ cat "$FAKE_NVML"; echo "gpu 1 process $$ {300 * MIB}"; }} >"$FAKE_NVML.new"
+mv "$FAKE_NVML.new" "$FAKE_NVML"; sleep 0.8; true'
+sleep 0.5""")
+
+
+def gpu_track(folder, world, *options):
+    (folder / "job.sh").write_text(GPU_TRACKER_JOB)
+    done = subprocess.run([os.path.join(os.path.dirname(TRACKER), "gpu-tracker"), f"--root={world.root}", "--compat=5",
+                           "-e", "sh job.sh", "--st=0.25", "--ru=bytes", "--gru=bytes", "-f", "json", *options],
+                          env=world.environment(), capture_output=True, text=True, timeout=60, check=False, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.partition("\n")[2])
+
+
+def test_maxima_of_gpu_tracker(tmp_path):
+    world = World(str(tmp_path), GPUS)
+    figures = gpu_track(tmp_path, world, "--tf=rows.csv")
+    assert figures["max_gpu_ram"] == {"unit": "bytes", "system_capacity": 3.0 * 16384 * MIB, "system": 4096.0 * MIB,
+                                      "main": 2000.0 * MIB, "descendants": 300.0 * MIB, "combined": 2300.0 * MIB}
+    gpu = figures["gpu_utilization"]
+    assert (gpu["system_gpu_count"], gpu["n_expected_gpus"]) == (3, 3)
+    assert gpu["gpu_percentages"]["max_sum_percent"] == pytest.approx(50)
+    assert gpu["gpu_percentages"]["mean_sum_percent"] == pytest.approx(50, rel=0.01)
+    assert gpu["gpu_percentages"]["max_hardware_percent"] == pytest.approx(50 / 3)
+    lines = (tmp_path / "rows.csv").read_text().splitlines()
+    static = dict(zip(lines[0].split(","), lines[1].split(",")))
+    assert float(static["gpu_ram_system_capacity"]) == 3 * 16384 * MIB and static["system_gpu_count"] == "3"
+    rows = list(csv.DictReader(lines[2:]))
+    assert max(float(row["combined_gpu_ram"]) for row in rows) == 2300 * MIB
+    assert max(float(row["descendants_gpu_ram"]) for row in rows) == 300 * MIB
+    assert {float(row["system_gpu_ram"]) for row in rows[1:-1]} == {4096.0 * MIB}
+
+
+def test_gpus_that_gpu_tracker_counts(tmp_path):
+    """UUIDs choose whose utilization counts, as in the package; memory is of all. A brand chooses both."""
+    figures = gpu_track(tmp_path, World(str(tmp_path / "a"), GPUS), "--guuids=GPU-00000001,GPU-00000002")
+    assert figures["gpu_utilization"]["n_expected_gpus"] == 2
+    assert figures["gpu_utilization"]["gpu_percentages"]["max_sum_percent"] == pytest.approx(8)
+    assert figures["gpu_utilization"]["gpu_percentages"]["max_hardware_percent"] == pytest.approx(4)
+    assert figures["max_gpu_ram"]["combined"] == 2300.0 * MIB
+    figures = gpu_track(tmp_path, World(str(tmp_path / "b"), GPUS), "--gb=nvidia")
+    assert figures["max_gpu_ram"]["combined"] == 2300.0 * MIB
+    figures = gpu_track(tmp_path, World(str(tmp_path / "c"), GPUS), "--gb=amd")
+    assert figures["gpu_utilization"]["system_gpu_count"] == 0 and figures["max_gpu_ram"]["combined"] == 0
+
+
+def test_names_that_no_gpu_has(tmp_path):
+    world = World(str(tmp_path), GPUS)
+    result = track(world, "--gpus", "1,7", job="echo it runs")
+    assert result.returncode == 125 and result.stdout == ""
+    assert "no GPU is called 7; there are 0 (GPU-00000000" in result.stderr
+    result = track(world, "--gpus", "GPU-00000009", job="echo it runs")
+    assert result.returncode == 125 and "no GPU is called GPU-00000009" in result.stderr
+    assert track(world, "--gpus", "nvidia", job="true").returncode == 0
+
+
 def test_a_short_job_is_seen(tmp_path):
     """Shorter than the interval: the looks before the first row have seen it."""
     world = World(str(tmp_path), GPUS)
