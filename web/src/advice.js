@@ -112,8 +112,8 @@ function adviceBody(run) {
     table,
     reasons,
     forms.length > 0 && [
-      h("div", { class: "paste-head" }, choice("Form", forms.map((name) => [name, FORMS[name] ?? name]), form, (value) => ((form = value), update())), copied, copy),
-      text,
+      h("div", { class: "paste-head" }, choice("Form", forms.map((name) => [name, FORMS[name] ?? name]), form, (value) => ((form = value), update()))),
+      h("div", { class: "paste" }, text, copy, copied),
     ],
   ];
 }
@@ -142,7 +142,7 @@ function sizeOf(server) {
 
 // The cheapest of a few vendors, that of the run among them.
 function offers(rent) {
-  const VENDORS = 3;
+  const VENDORS = 3; // and that of the run
   const all = rent.by_vendor?.length ? rent.by_vendor : rent.servers ?? [];
   const own = all.findIndex((server) => server.vendor_id === rent.run?.vendor_id);
   return own >= VENDORS ? [...all.slice(0, VENDORS), all[own]] : all.slice(0, VENDORS);

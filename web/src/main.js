@@ -33,6 +33,13 @@ function chartSection(run, group, charts) {
   );
 }
 
+// Cards in a row; one alone takes all of it, a list stands in one column.
+function beside(kind, ...columns) {
+  const filled = columns.map((cards) => [cards].flat().filter(Boolean)).filter((cards) => cards.length > 0);
+  if (!filled.length) return null;
+  return h("div", { class: `row ${filled.length > 1 ? kind : ""}` }, filled.map((cards) => h("div", { class: "stack" }, cards)));
+}
+
 function footer(run) {
   return h("footer", { class: "muted" }, `Made ${dateTime(run.made_at)} by resource-tracker ${visible(run.made_by)}. Nothing on this page is loaded from elsewhere.`);
 }
@@ -48,8 +55,7 @@ function drawPage(run) {
     h("button", { type: "button", onclick: () => print() }, "Print"),
   ];
   startTheme(redraw);
-  const advice = [adviceCard(run), costCard(run)].filter(Boolean);
-  const place = [serverCard(run), cloudCard(run)].filter(Boolean);
+  const place = [serverCard(run), cloudCard(run)];
   document.getElementById("page").replaceChildren(
     ...[
       header(run, buttons),
@@ -58,8 +64,8 @@ function drawPage(run) {
         null,
         tiles(run),
         findings(run),
-        advice.length + place.length > 0 &&
-          h("div", { class: `pair ${advice.length && place.length ? "" : "even"}` }, [advice, place].filter((cards) => cards.length).map((cards) => h("div", { class: "stack" }, cards))),
+        beside("wide-narrow", adviceCard(run), costCard(run) ?? place.splice(0)),
+        beside("even", ...place),
         chartSection(run, group, charts),
         gpuCard(run),
         phasesCard(run),

@@ -46,7 +46,7 @@ export function header(run, buttons) {
     data.host && ["on ", foreign(data.host)],
     known(data.start_time) && ["started ", h("time", { datetime: new Date(data.start_time * 1000).toISOString() }, dateTime(data.start_time))],
     known(run.wall) && `took ${duration(run.wall)}`,
-    run.charts.rows && `${count(run.charts.rows)} ${run.charts.rows === 1 ? "sample" : "samples"}${known(data.interval) ? `, one each ${duration(data.interval)}` : ""}`,
+    run.charts.rows && `${count(run.charts.rows)} ${run.charts.rows === 1 ? "sample" : "samples"}${known(data.interval) ? `, one every ${data.interval === 1 ? "second" : duration(data.interval)}` : ""}`,
   ].filter(Boolean);
   return h(
     "header",

@@ -96,10 +96,10 @@ test("a CPU job: every section with its figures", async () => {
   assert.equal(await page.title(), "python3 train.py – resource-tracker");
   assert.equal(await textOf(page, "#status"), "Finished exit 0");
   assert.match(await textOf(page, ".command"), /^python3 train\.py --data 's3 copy\/part one' --epochs 4$/);
-  assert.match(await textOf(page, ".facts"), /worker-7 · started 2026-01-01 00:00:00 · took 20 min 00 s · 1,200 samples, one each 1.00 s/);
-  assert.match(await textOf(page, "#tile-cpu"), /1\.23 of 8 cores 15 % used on average · peak 3\.79/);
+  assert.match(await textOf(page, ".facts"), /worker-7 · started 2026-01-01 00:00:00 · took 20 min 00 s · 1,200 samples, one every second/);
+  assert.match(await textOf(page, "#tile-cpu"), /1\.26 of 8 cores 16 % used on average · peak 3\.79/);
   assert.match(await textOf(page, "#tile-memory"), /5\.75 GiB 2\.00 GiB on average · 32\.0 GiB in the machine · at most 6\.10 GiB/);
-  assert.match(await textOf(page, "#tile-time"), /20 min 00 s 24 min 36 s of CPU time/);
+  assert.match(await textOf(page, "#tile-time"), /20 min 00 s 25 min 08 s of CPU time/);
   assert.match(await textOf(page, "#tile-disk"), /15\.2 GiB 11\.2 GiB read · 4\.00 GiB written/);
   const rules = await page.locator("#findings li").evaluateAll((items) => items.map((item) => item.dataset.rule));
   assert.deepEqual(rules, ["one_core", "short_peak"]);
