@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "report/chart_series.h"
+#include "report/classic_advice.h"
 #include "report/run_findings.h"
 #include "snapshot/rows_file.h"
 
@@ -283,7 +284,39 @@ static void put_paid(struct trk_json *json, const struct trk_snapshot *snapshot)
     trk__json_end_object(json);
 }
 
-static void put_advice(struct trk_json *json, const struct trk_page_input *input)
+/* Steps of a workflow are often short, and whoever looks at its card wants a figure to begin with. */
+static bool put_classic(struct trk_json *json, const struct trk_page_input *input,
+                        const struct trk_run_view *view)
+{
+    struct trk_classic_need need;
+    const char *integration = input->options->integration;
+    if (!integration || strcmp(integration, "metaflow") != 0 ||
+        !trk__classic_advice(view, input->options->historical_stats, &need))
+        return false;
+    trk__json_key(json, "classic_need");
+    trk__json_begin_object(json);
+    put_number(json, "cpu", need.cpu_cores);
+    put_number(json, "memory", need.memory_mib);
+    put_number(json, "gpu", need.gpu_devices);
+    put_number(json, "vram", need.vram_mib);
+    trk__json_end_object(json);
+    struct trk_server_options options;
+    trk_server_options_init(&options);
+    options.count = SERVERS_SHOWN;
+    options.cpu_cores = need.cpu_cores;
+    options.memory_mib = need.memory_mib;
+    options.gpu_devices = need.gpu_devices;
+    options.vram_total_mib = need.vram_mib;
+    options.run_seconds = (double)view->rows * view->interval_seconds;
+    options.cloud_info = trk__snapshot_get(input->snapshot, "cloud_info");
+    TRK_CLEANUP_FREE char *rent = NULL;
+    if (trk_recommend_servers(&options, &rent, NULL) == 0)
+        put_raw(json, "rent", rent);
+    return true;
+}
+
+static void put_advice(struct trk_json *json, const struct trk_page_input *input,
+                       const struct trk_run_view *view)
 {
     const trk_recommendation *recommendation = input->recommendation;
     TRK_CLEANUP_FREE char *advice = NULL;
@@ -291,7 +324,8 @@ static void put_advice(struct trk_json *json, const struct trk_page_input *input
         return;
     put_raw(json, "advice", advice);
     if (trk_recommendation_refusal(recommendation)) {
-        put_paid(json, input->snapshot);
+        if (!put_classic(json, input, view))
+            put_paid(json, input->snapshot);
         return;
     }
     put_paste(json, recommendation);
@@ -361,7 +395,7 @@ int trk__page_data(const struct trk_page_input *input, struct trk_buffer *text)
     trk__json_key(&json, "status_failed");
     trk__json_bool(&json, input->options->status_failed);
     put_parts(&json, input->snapshot);
-    put_advice(&json, input);
+    put_advice(&json, input, &view);
     put_history(&json, input);
     code = put_findings(&json, &view);
     if (code == 0)

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 import time
@@ -73,9 +74,12 @@ class FinishedRun:
             self._kept[artifact] = json.loads(self._world.python(READ_RUN, f"{self.flow}/{self.run_id}", artifact))
         return sorted(self._kept[artifact][step], key=lambda task: task["id"])
 
-    def cards(self, step):
+    def card_paths(self, step):
         places = f".metaflow/mf.cards/{self.flow}/runs/{self.run_id}/steps/{step}/tasks/*/cards/tracked_resources-*.html"
-        return [read(path) for path in glob.glob(os.path.join(self._world.folder, places))]
+        return glob.glob(os.path.join(self._world.folder, places))
+
+    def cards(self, step):
+        return [read(path) for path in self.card_paths(step)]
 
 
 def read(path):
@@ -213,9 +217,11 @@ def test_card_follows_the_step(world):
     tokens = []
     while process.poll() is None:
         for path in set(glob.glob(pattern)) - set(others):
-            token = re.search(r'METAFLOW_RELOAD_TOKEN = "([\w-]+)"', read(path))
+            page = read(path)
+            token = re.search(r'METAFLOW_RELOAD_TOKEN = "([\w-]+)"', page)
             if token and token.group(1) not in tokens:
                 tokens.append(token.group(1))
+                assert ('"stop_time":null' in page) == (tokens[-1] != "final")
         time.sleep(0.02)
     assert process.wait() == 0, process.stdout.read()
     assert tokens[-1] == "final" and len(tokens) >= 3, tokens
@@ -223,6 +229,51 @@ def test_card_follows_the_step(world):
     [card] = set(glob.glob(pattern)) - set(others)
     data = card.replace("/cards/tracked", "/runtime/tracked").replace(".html", ".data.json")
     assert json.loads(read(data))["reload_token"] == "final"
+
+
+# ---- what the card shows ---------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def shown(runs, tmp_path_factory):
+    """What a browser shows of some cards, and of one as it was while its step ran."""
+    node, modules = shutil.which("node"), os.path.join(ROOT, "web", "node_modules", "playwright-core")
+    if not node or not shutil.which("chromium") or not os.path.isdir(modules):
+        skip_or_fail("node, chromium or playwright-core is missing: tools/bootstrap page browser")
+    cards = {"first": runs["first"].card_paths("hold_data"), "second": runs["second"].card_paths("hold_data"),
+             "fails": runs["fails"].card_paths("start"), "short": runs["shapes"].card_paths("end"),
+             "no program": runs["no program"].card_paths("start")}
+    paths = [path for [path] in cards.values()]
+    done = subprocess.run([node, os.path.join(HERE, "show_cards.mjs"), os.path.join(ROOT, "build-logs"), *paths],
+                          capture_output=True, text=True, check=False, timeout=90)
+    assert done.returncode == 0, done.stderr
+    return dict(zip(cards, json.loads(done.stdout)))
+
+
+def test_card_has_charts_and_recommendation(runs, shown):
+    card, run = shown["first"], runs["first"]
+    assert not card["troubles"]
+    assert card["brand"] == "resource-tracker in Metaflow"
+    assert card["title"] == f"{run.flow}/{run.run_id}/hold_data/{run.kept('hold_data')[0]['id']}"
+    assert card["status"] == "Finished"
+    assert card["drawn_charts"] >= 3
+    assert re.fullmatch(r"@resources\(cpu=1, memory=1024\)", card["paste"])
+    assert len(card["servers"]) >= 1 and re.search(r"vCPUs?, .*GiB", card["servers"][0]) and "$" in card["servers"][0]
+
+
+def test_card_of_the_second_run_shows_the_first(shown):
+    assert "1 earlier" in shown["second"]["statistics"] and "earlier" not in shown["first"]["statistics"]
+
+
+def test_card_of_a_failed_step_says_so(shown):
+    assert shown["fails"]["status"].startswith("Failed") and shown["fails"]["drawn_charts"] >= 3
+
+
+def test_card_of_a_step_without_samples(shown):
+    assert not shown["short"]["troubles"] and shown["short"]["status"] == "Finished"
+
+
+def test_card_of_what_was_not_tracked_tells_why(shown):
+    assert "This step was not tracked" in shown["no program"]["text"]
 
 
 # ---- what goes wrong in the tracking is not the step's business ------------------------------

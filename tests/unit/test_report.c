@@ -198,6 +198,27 @@ static void test_what_the_caller_says(void)
     trk_free(html);
 }
 
+/* Mean CPU of the two runs 1.92, 5 GiB x 1.2: two cores, 6 GiB. */
+static void test_short_step_has_the_classic_figures(void)
+{
+    struct trk_report_options options;
+    trk_report_options_init(&options);
+    char *html = page_of(record, &options);
+    CHECK(strstr(html, "\"classic_need\":{\"cpu\":1,") ==
+          NULL); /* a run by itself has the peaks alone */
+    trk_free(html);
+    options.integration = "metaflow";
+    html = page_of(record, &options);
+    CHECK(strstr(html, "\"classic_need\":{\"cpu\":1,\"memory\":128,") != NULL);
+    CHECK(strstr(html, "\"min_price_ondemand\"") != NULL);
+    trk_free(html);
+    options.historical_stats =
+        "[{\"process_cpu_usage\":{\"mean\":3},\"process_memory\":{\"max\":5242880}}]";
+    html = page_of(record, &options);
+    CHECK(strstr(html, "\"classic_need\":{\"cpu\":2,\"memory\":6144,") != NULL);
+    trk_free(html);
+}
+
 static void check_refused(const char *text, const struct trk_report_options *options, int code)
 {
     char *html = NULL;
@@ -254,6 +275,7 @@ int main(void)
     if (trk__page_template_len) {
         RUN(test_text_of_a_job_is_no_markup);
         RUN(test_what_the_caller_says);
+        RUN(test_short_step_has_the_classic_figures);
         RUN(test_wrong_wishes_are_refused);
         RUN(test_odd_records_have_a_page);
     } else {

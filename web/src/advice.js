@@ -118,6 +118,16 @@ function adviceBody(run) {
   ];
 }
 
+// For lack of better: what the simple rule says, in the words of the workflow.
+function classicBody(run) {
+  const { cpu, memory, gpu, vram } = run.classic_need;
+  const words = [["cpu", cpu], ["memory", memory], ["gpu", gpu > 0 ? gpu : null]].filter(([, value]) => known(value)).map(([name, value]) => `${name}=${value}`);
+  return [
+    h("p", null, "Until then the classic rule, mean CPU and the memory's peak with a fifth more:"),
+    h("pre", { id: "paste", tabindex: 0 }, `@resources(${words.join(", ")})${gpu > 0 && vram > 0 ? `  # ${roundBytes(vram * 1048576)} of VRAM` : ""}`),
+  ];
+}
+
 export function adviceCard(run) {
   const { advice } = run;
   if (!advice) return null;
@@ -128,6 +138,7 @@ export function adviceCard(run) {
     { class: "card advice", id: "advice", "aria-labelledby": "advice-title" },
     h("div", { class: "card-head" }, h("h2", { id: "advice-title" }, "What to ask for next time"), enough && h("span", { class: "muted" }, basisWords(advice))),
     enough ? adviceBody(run) : h("p", { class: "muted" }, visible(advice.refusal)),
+    !enough && run.classic_need && classicBody(run),
   );
 }
 

@@ -51,7 +51,7 @@ export function header(run, buttons) {
   return h(
     "header",
     { class: "top" },
-    h("div", { class: "top-line" }, h("span", { class: "brand" }, "resource-tracker"), h("div", { class: "buttons no-print" }, buttons)),
+    h("div", { class: "top-line" }, h("span", { class: "brand" }, run.integration === "metaflow" ? "resource-tracker in Metaflow" : "resource-tracker"), h("div", { class: "buttons no-print" }, buttons)),
     h(
       "div",
       { class: "title-line" },

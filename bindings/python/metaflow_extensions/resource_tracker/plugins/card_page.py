@@ -1,5 +1,6 @@
 """What the card shows: our report, or why there is none."""
 
+import json
 from html import escape
 
 CARD_TYPE = "tracked_resources"
@@ -24,11 +25,15 @@ def page_of(artifact):
 
 
 def report_page(artifact):
-    from resource_tracker import ResourceTracker
+    """Straight from the snapshot: ResourceTracker.report() would wait for a sample, which a short step has none of."""
+    from resource_tracker import _native
 
-    tracker = ResourceTracker.from_snapshot(artifact["tracker"])
-    return str(tracker.report(integration="metaflow", historical_stats=artifact.get("historical_stats") or [],
-                              status_failed=bool(artifact.get("step_failed"))))
+    history, snapshot = artifact.get("historical_stats"), dict(artifact["tracker"])
+    snapshot["metadata"] = {"job_name": artifact.get("pathspec"), **snapshot["metadata"]}
+    if artifact.get("is_running"):  # a snapshot has the time that it was taken at
+        snapshot["metadata"]["stop_time"] = None
+    return _native.report(json.dumps(snapshot), "metaflow", bool(artifact.get("step_failed")),
+                          json.dumps(history) if history else None)
 
 
 def error_page(title, reason):

@@ -31,6 +31,7 @@ def pause_of(interval):
 class LiveCard:
     def __init__(self, flow_datastore, metadata, pathspec, attempt, options):
         self._store = CardStore(flow_datastore, metadata, pathspec, attempt, options)
+        self._pathspec = pathspec
         self._over = threading.Event()
         self._thread = None
 
@@ -51,8 +52,9 @@ class LiveCard:
                 snapshot = tracker.snapshot() if samples > seen else None
             if snapshot:
                 try:
-                    self._store.save(page_of({"tracker": snapshot, "historical_stats": history.so_far()}),
-                                     f"samples-{samples}", samples)
+                    page = page_of({"tracker": snapshot, "historical_stats": history.so_far(),
+                                    "pathspec": self._pathspec, "is_running": True})
+                    self._store.save(page, f"samples-{samples}", samples)
                 except Exception:  # the last page is the one that has to succeed
                     return
                 seen = samples
