@@ -2,7 +2,6 @@
 
 import dataclasses
 import enum
-import logging
 import os
 import typing
 from json import loads
@@ -326,6 +325,8 @@ class Tracker:
 
     def _warn(self, text):
         if not self._disable_logs:
+            import logging
+
             logging.warning(text)
 
     def __getstate__(self):

@@ -13,14 +13,10 @@ if not sys.platform.startswith("linux"):
     raise ImportError("resource_tracker measures through the Linux kernel's /proc; this platform is "
                       f"{sys.platform}: run it on Linux, in a virtual machine or in a container")
 
-from logging import NullHandler, getLogger
-
 from ._native import version as __version__
 from .cloud_info import get_cloud_info
 from .server_info import get_server_info
 from .tracker import PidTracker, ProcessTracker, ResourceTracker, SystemTracker, track
-
-getLogger(__name__).addHandler(NullHandler())
 
 __all__ = [
     "ProcessTracker",

@@ -1,7 +1,12 @@
 """Where the programs are that were installed with this package."""
 
+from __future__ import annotations
+
 import os
-from typing import Iterator, Optional
+
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Iterator, Optional
 
 
 def _folders() -> Iterator[str]:

@@ -1,11 +1,16 @@
 """Trackers of this process's own thread: they measure at intervals, write CSV and return when they are done."""
 
+from __future__ import annotations
+
 import os
 import sys
 from time import time
-from typing import Optional
 
 from . import _native
+
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Optional
 
 PROCESS_ROWS, SYSTEM_ROWS = 1, 2
 _SCHEMAS = {"v1": 1, "v2": 2, "v3": 3}

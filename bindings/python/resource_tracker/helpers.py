@@ -1,13 +1,15 @@
 """Small things that the other modules share."""
 
+from __future__ import annotations
+
 import os
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Tuple, Union
 
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
 if TYPE_CHECKING:
     from multiprocessing import Process
-
+    from typing import Any, Callable, Dict, Iterable, List, Tuple, Union
 
 _QUOTE_NONNUMERIC = 2  # as the module csv has it, which is not worth importing for that
 

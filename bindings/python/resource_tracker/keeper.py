@@ -1,10 +1,15 @@
 """Servers and their prices: from the table that is built in, or from Spare Cores Keeper where that is allowed."""
 
+from __future__ import annotations
+
 import os
-from json import dumps, loads
-from typing import Dict, List, Optional
 
 from . import _native
+from ._lazy import dumps, loads
+
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Dict, List, Optional
 
 _KEEPER = "https://keeper.sparecores.net"
 

@@ -1,6 +1,11 @@
 """The report as a page, and amounts of memory for people."""
 
-from typing import Union
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Union
+
 
 
 class Report(str):

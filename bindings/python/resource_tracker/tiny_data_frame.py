@@ -4,13 +4,20 @@ Samples of a tracker stay in native memory until they are asked for: the number 
 however many there are. pandas, polars and Arrow take the table as it lies in memory.
 """
 
-from logging import getLogger
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Union
+from __future__ import annotations
 
-logger = getLogger(__name__)
+from collections import namedtuple
+
+from ._lazy import LazyLogger
+
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, Iterator, List, Optional, Union
+
+logger = LazyLogger(__name__)
 
 
-class StatSpec(NamedTuple):
+class StatSpec(namedtuple("StatSpec", ("column", "agg", "agg_name", "round"), defaults=(None, None))):
     """A statistic of one column.
 
     Args:
@@ -20,10 +27,7 @@ class StatSpec(NamedTuple):
         round: To so many decimals. Defaults to None: not at all.
     """
 
-    column: str
-    agg: Callable
-    agg_name: Optional[str] = None
-    round: Optional[int] = None
+    __slots__ = ()
 
 
 class TinyDataFrame:

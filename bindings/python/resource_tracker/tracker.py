@@ -5,17 +5,17 @@ measured. [resource_tracker.ProcessTracker][] and [resource_tracker.SystemTracke
 they are done: for a thread or process of the caller's.
 """
 
+from __future__ import annotations
+
 import os
-from contextlib import suppress
 from functools import wraps
-from json import dumps as json_dumps
-from json import loads as json_loads
-from logging import getLogger
 from time import sleep, time
-from typing import Any, Callable, Dict, List, Literal, Optional, Set, Union
 from weakref import finalize
 
 from . import _native
+from ._lazy import LazyLogger
+from ._lazy import dumps as json_dumps
+from ._lazy import loads as json_loads
 from ._program import find_program
 from ._rows import PROCESS_ROWS, SYSTEM_ROWS, RowTracker, cpu_usage, grown
 from .cloud_info import get_cloud_info
@@ -41,11 +41,15 @@ from .tracker_procfs import (
     get_process_rss,
 )
 
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Literal, Optional, Set, Union
+
 # Also by this module's name, as before: from resource_tracker.tracker import round_memory.
 _OTHERS = (cleanup_files, cleanup_processes, get_cloud_info, get_instance_price, get_recommended_cloud_servers,
            get_server_info, is_partition, is_psutil_available, render_csv_row, round_memory)
 
-logger = getLogger(__name__)
+logger = LazyLogger(__name__)
 
 _BOTH_ROWS = PROCESS_ROWS | SYSTEM_ROWS
 
@@ -272,8 +276,10 @@ class _Files:
 
 
 def _stop_quietly(native):
-    with suppress(Exception):
+    try:
         native.stop()
+    except Exception:  # it was stopped, or belongs to the process that this one was born from
+        pass
 
 
 def mean(values):

@@ -3,12 +3,17 @@
 Everything is read by the native library; the differences between two looks are the caller's.
 """
 
+from __future__ import annotations
+
 import os
-from json import loads
-from typing import Dict, Set, Union
 
 from . import _native
+from ._lazy import loads
 from .helpers import get_zfs_pools_space, is_partition
+
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Dict, Set, Union
 
 __all__ = ["get_process_children", "get_process_proc_io", "get_process_proc_times", "get_process_pss_rollup",
            "get_process_rss", "get_process_stats", "get_sector_sizes", "get_system_stats", "get_zfs_pools_space",
