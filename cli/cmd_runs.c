@@ -109,7 +109,7 @@ static void print_run_json(const struct trk_run_info *run)
 static int list_runs(const struct cli_options *options, const trk_runs *runs)
 {
     if (options->operands[0])
-        return cli_fail("runs: '%s' is no action; there are show, rm and prune",
+        return cli_fail("runs: '%s' is no action; there are show, rm, prune and export",
                         options->operands[0]);
     size_t shown = 0;
     struct trk_run_info run = {.size = sizeof run};
@@ -132,7 +132,7 @@ static int list_runs(const struct cli_options *options, const trk_runs *runs)
     return 0;
 }
 
-/* ---- show and remove ----------------------------------------------------------------- */
+/* ---- show ---------------------------------------------------------------------------- */
 
 /* The index of the run that a word means; -1 with a message. A file is no run of the list. */
 static long find_run(const trk_runs *runs, const char *word)
@@ -347,6 +347,35 @@ static int show_runs(const struct cli_options *options, const trk_runs *runs)
     return 0;
 }
 
+/* ---- export -------------------------------------------------------------------------- */
+
+static bool is_export_format(const char *word)
+{
+    const char *name;
+    for (size_t i = 0; (name = trk_export_format(i)); i++)
+        if (strcmp(name, word) == 0)
+            return true;
+    return false;
+}
+
+/* `runs export FORMAT [RUN]`: a run or a snapshot file, on standard output. */
+static int export_run(const struct cli_options *options, const trk_runs *runs)
+{
+    const char *format = options->operands[0];
+    const char *run = format ? options->operands[1] : NULL;
+    if (!format || !is_export_format(format) || (run && options->operands[2]))
+        return cli_fail("runs export takes a format and a run: resource-tracker runs export "
+                        "snakemake|nextflow|time|hyperfine|openmetrics [RUN]");
+    char path[PATH_SIZE];
+    struct trk_error error = {0};
+    if (trk_runs_resolve(runs, run, path, sizeof path, &error) < 0 ||
+        trk_record_export(path, format, STDOUT_FILENO, &error) < 0)
+        return cli_fail("%s", error.message);
+    return 0;
+}
+
+/* ---- remove -------------------------------------------------------------------------- */
+
 static int remove_one(trk_runs *runs, size_t index)
 {
     struct trk_error error = {0};
@@ -431,6 +460,8 @@ int cli_cmd_runs(const struct cli_options *options)
         status = show_runs(options, runs);
     else if (strcmp(options->action, "rm") == 0)
         status = remove_runs(options, runs);
+    else if (strcmp(options->action, "export") == 0)
+        status = export_run(options, runs);
     else
         status = prune_runs(options, runs);
     trk_runs_free(runs);

@@ -126,7 +126,7 @@ static int parse_cluster(struct words *words, const char *letters)
 /* `runs show`: what to do is a word of its own, and options may stand behind it. */
 static bool take_action(struct words *words, char *word)
 {
-    static const char *const actions[] = {"show", "rm", "prune"};
+    static const char *const actions[] = {"show", "rm", "prune", "export"};
     struct cli_options *options = &words->invocation->options;
     if (words->invocation->command != CLI_COMMAND_RUNS || options->action)
         return false;

@@ -238,6 +238,10 @@ TRK_API int trk_session_export(const trk_session *session, const char *format,
                                char *const command[], const char *job_name, int fd,
                                struct trk_error *error);
 
+/* The same of a record; what it does not keep is left out. */
+TRK_API int trk_record_export(const char *path, const char *format, int fd,
+                              struct trk_error *error);
+
 /* The name of the index-th format; NULL past the end. */
 TRK_API const char *trk_export_format(size_t index);
 

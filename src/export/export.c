@@ -1,8 +1,13 @@
 #include "export/export.h"
 
+#include "base/error.h"
+#include "base/file.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+
+enum { TEXT_LIMIT = 4 << 20 };
 
 static const struct {
     const char *name;
@@ -27,6 +32,22 @@ int trk__export(const char *format, const struct trk_export_facts *facts, struct
         return text->failure;
     }
     return -ENOENT;
+}
+
+int trk__export_to(const char *format, const struct trk_export_facts *facts, int fd,
+                   struct trk_error *error)
+{
+    struct trk_buffer text;
+    trk__buffer_init(&text, TEXT_LIMIT);
+    int code = trk__export(format, facts, &text);
+    if (code == -ENOENT)
+        trk__error_set(error, code, "'%.64s' is no format of --export", format);
+    else if (code == 0)
+        code = trk__file_write_all(fd, text.data, text.len);
+    if (code < 0 && code != -ENOENT)
+        trk__error_set(error, code, "%s", strerror(-code));
+    trk__buffer_done(&text);
+    return code;
 }
 
 void trk__export_add_command(const struct trk_export_facts *facts, struct trk_buffer *text)

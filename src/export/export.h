@@ -27,6 +27,10 @@ const char *trk__export_name(size_t index);
 /* Appends the text. -ENOENT: no such format. */
 int trk__export(const char *format, const struct trk_export_facts *facts, struct trk_buffer *text);
 
+/* The same into `fd`, with a message. */
+int trk__export_to(const char *format, const struct trk_export_facts *facts, int fd,
+                   struct trk_error *error);
+
 /* One a format. */
 void trk__export_gnu_time(const struct trk_export_facts *facts, struct trk_buffer *text);
 void trk__export_hyperfine(const struct trk_export_facts *facts, struct trk_buffer *text);

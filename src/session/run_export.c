@@ -1,15 +1,8 @@
 /* A session in the forms of src/export. */
-#include "base/error.h"
-#include "base/file.h"
 #include "export/export.h"
 #include "session/session.h"
 
-#include <errno.h>
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
-
-enum { TEXT_LIMIT = 4 << 20 };
 
 static struct trk_metric_stats stats_of(const struct trk_session *session, enum trk_metric metric)
 {
@@ -47,17 +40,7 @@ int trk_session_export(const trk_session *session, const char *format, char *con
                                      .job_name = job_name,
                                      .page_bytes = (double)sysconf(_SC_PAGESIZE)};
     take_statistics(session, &facts);
-    struct trk_buffer text;
-    trk__buffer_init(&text, TEXT_LIMIT);
-    int code = trk__export(format, &facts, &text);
-    if (code == -ENOENT)
-        trk__error_set(error, code, "'%.64s' is no format of --export", format);
-    else if (code == 0)
-        code = trk__file_write_all(fd, text.data, text.len);
-    if (code < 0 && code != -ENOENT)
-        trk__error_set(error, code, "%s", strerror(-code));
-    trk__buffer_done(&text);
-    return code;
+    return trk__export_to(format, &facts, fd, error);
 }
 
 const char *trk_export_format(size_t index)
