@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-enum { PORT = 80, STATUS_OK = 200, REQUEST_MAX = 8 << 10, PIECE = 4096 };
+enum { HTTP_PORT = 80, STATUS_OK = 200, REQUEST_MAX = 8 << 10, PIECE = 4096 };
 
 /* A clock that a test turns, or another thread's success, is noticed so soon. */
 enum { SLICE_MS = 20 };
@@ -36,9 +36,9 @@ static int wait_for(int fd, short events, const struct trk_http_deadline *deadli
     }
 }
 
-static int connect_to(const char *address, const struct trk_http_deadline *deadline)
+static int connect_to(const char *address, uint16_t port, const struct trk_http_deadline *deadline)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port ? port : HTTP_PORT)};
     if (inet_pton(AF_INET, address, &to.sin_addr) != 1)
         return -EINVAL;
     TRK_CLEANUP_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -112,7 +112,7 @@ static int read_answer(int fd, const struct trk_http_deadline *deadline, struct 
 int trk__http_ask(const struct trk_http_request *request, const struct trk_http_deadline *deadline,
                   struct trk_buffer *body)
 {
-    TRK_CLEANUP_FD int fd = connect_to(request->address, deadline);
+    TRK_CLEANUP_FD int fd = connect_to(request->address, request->port, deadline);
     if (fd < 0)
         return fd;
     struct trk_buffer text;

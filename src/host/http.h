@@ -13,6 +13,7 @@ enum { TRK_HTTP_ANSWER_MAX = 64 << 10 };
 struct trk_http_request {
     const char *method;  /* NULL: GET */
     const char *address; /* "169.254.169.254" */
+    uint16_t port;       /* 0: HTTP's */
     const char *host;    /* for the header; NULL: the address */
     const char *path;    /* with its slash */
     const char *header;  /* "Name: value" or NULL, as the next */

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "snapshot/json_pull.h"
 #include "snapshot/snapshot.h"
 
 #include <errno.h>
@@ -65,6 +66,21 @@ int trk__metadata_word(const struct trk_metadata *metadata, const struct trk_htt
     return code;
 }
 
+/* All of it: what is cut off counts for nothing, though its beginning could be read. */
+static bool is_whole_object(const struct trk_buffer *body)
+{
+    struct trk_input input;
+    struct trk_pull pull;
+    if (!is_one_text(body) || trk__input_init_memory(&input, body->data, body->len) < 0)
+        return false;
+    trk__pull_init(&pull, &input, "metadata", NULL);
+    bool is_whole = trk__pull_peek(&pull) == '{' && trk__pull_skip(&pull, NULL) == 0 &&
+                    trk__pull_end(&pull) == 0;
+    trk__pull_done(&pull);
+    trk__input_done(&input);
+    return is_whole;
+}
+
 int trk__metadata_object(const struct trk_metadata *metadata,
                          const struct trk_http_request *request, struct trk_buffer *body)
 {
@@ -72,7 +88,7 @@ int trk__metadata_object(const struct trk_metadata *metadata,
     int code = metadata->ask(metadata->state, request, body);
     if (code < 0)
         return code;
-    return is_one_text(body) && body->data[strspn(body->data, " \t\r\n")] == '{' ? 0 : -EBADMSG;
+    return is_whole_object(body) ? 0 : -EBADMSG;
 }
 
 void trk__metadata_field(const struct trk_buffer *object, const char *path,
