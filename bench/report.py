@@ -61,6 +61,9 @@ class Results:
     def gpu_tracker_cost(self, who):
         return median(self.parts.get("gpu-tracker", {}).get("cost", {}).get(who, []))
 
+    def page(self, record, what):
+        return median(self.parts.get("report", {}).get(record, {}).get(what, []))
+
     def gpu_tracker_figures(self):
         return self.parts.get("gpu-tracker", {}).get("figures", [])
 
@@ -121,6 +124,12 @@ def limits(results):
         *[(f"gpu-tracker: {row['name']}, apart from {'the truth' if row['truth'] else '5.0.1'} (%)",
            apart_percent(row["ours"], row["truth"] or row.get("theirs")), "<=", 2)
           for row in results.gpu_tracker_figures()],
+        ("report of an hour at 1 Hz / loading its snapshot",
+         ratio(results.page("hour", "report"), results.page("hour", "load")), "<=", 5),
+        ("report of a million rows / loading its snapshot",
+         ratio(results.page("million", "report"), results.page("million", "load")), "<=", 5),
+        ("page of a million rows / of an hour, until it is drawn",
+         ratio(results.page("million", "drawn"), results.page("hour", "drawn")), "<=", 2),
     ]
 
 
@@ -205,6 +214,13 @@ def gpu_tracker_rows(results):
         for row in results.gpu_tracker_figures()]
 
 
+def page_rows(results):
+    names = {"hour": "an hour at 1 Hz, every column moving", "million": "a million rows"}
+    return [[name, *(number(results.page(record, what)) for what in ("load", "report", "drawn")),
+             number(results.parts.get("report", {}).get(record, {}).get("bytes", 0) / 1000)]
+            for record, name in names.items() if record in results.parts.get("report", {})]
+
+
 def wrap_rows(results):
     return [[f"`{name}`", number(value)] for name, value in results.parts.get("wrap", {}).items()]
 
@@ -253,6 +269,8 @@ processes.""", ["tracker", "peak RSS", "RSS", "PSS", "anonymous"], memory_rows),
 `--compat 5`. CPU is that of the tracker's own processes once it has started. Where a figure is known by construction it
 stands under truth: a mapping of two segments is counted by its path there, and what lasts for half a second falls
 between two rounds.""", ["figure", "truth", "ours", "gpu-tracker 5.0.1"], gpu_tracker_rows),
+    ("report", "The report", """ms of CPU to load a snapshot and to make its report (which loads it), in turns; ms until
+Chromium has drawn the page; kB of HTML.""", ["record", "load", "report", "drawn", "kB"], page_rows),
 ]
 
 
@@ -284,7 +302,7 @@ METHOD = """## How it is measured
   medians.
 
 Run it again with `make bench` (about 16 minutes; it installs the peers by name below the build folder), or
-`bench/run --quick`, or one part with `bench/run --only cost|minute|stall|memory|wrap|fast|gpu-tracker`. The machine should be idle:
+`bench/run --quick`, or one part with `bench/run --only cost|minute|stall|memory|wrap|fast|gpu-tracker|report`. The machine should be idle:
 on a virtual machine figures move by 30 %, ratios by far less.
 """
 
