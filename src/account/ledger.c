@@ -63,6 +63,8 @@ void trk__ledger_settle(struct trk_ledger *ledger, struct trk_account *account)
          * than one: it is kept until the figure has caught up. */
         uint64_t credited = smaller(account->growth_waited[f], account->credit[f]);
         account->credit[f] -= credited;
+        if (f == TRK_USAGE_MINOR_FAULTS)
+            ledger->unseen_faults += account->growth_waited[f] - credited;
         ledger->total[f] += account->growth_own[f] + account->growth_waited[f] - credited;
         account->growth_own[f] = account->growth_waited[f] = 0;
     }
@@ -112,7 +114,9 @@ void trk__ledger_reap(struct trk_ledger *ledger, struct trk_account *account, bo
     book_final(ledger, account, TRK_USAGE_CPU_NS, user + system);
     book_final(ledger, account, TRK_USAGE_USER_NS, user);
     book_final(ledger, account, TRK_USAGE_SYSTEM_NS, system);
+    uint64_t faults_before = ledger->total[TRK_USAGE_MINOR_FAULTS];
     book_final(ledger, account, TRK_USAGE_MINOR_FAULTS, (uint64_t)usage->ru_minflt);
+    ledger->unseen_faults += less(ledger->total[TRK_USAGE_MINOR_FAULTS], faults_before);
     book_final(ledger, account, TRK_USAGE_MAJOR_FAULTS, (uint64_t)usage->ru_majflt);
     book_final(ledger, account, TRK_USAGE_VOLUNTARY_SWITCHES, (uint64_t)usage->ru_nvcsw);
     book_final(ledger, account, TRK_USAGE_INVOLUNTARY_SWITCHES, (uint64_t)usage->ru_nivcsw);

@@ -24,6 +24,9 @@ struct trk_ledger {
     uint64_t lost_children; /* vanished, and nobody took them over: their end was not seen */
     uint64_t lost_cpu_ns;   /* of them, as booked: twice where somebody took them over after all */
     uint64_t largest_rss_bytes; /* of any reaped process */
+    /* Faults that were taken over from children beyond what looks had seen of them. Every process has some, so no more
+     * than so many were waited for unseen. */
+    uint64_t unseen_faults;
 
     /* What rows may show: the total as far as it can be placed in time. */
     uint64_t placed_cpu_ns, placed_user_ns, placed_system_ns;

@@ -27,6 +27,7 @@ struct trk_proc {
     int64_t pss_read_ns;         /* 0: never read */
     uint64_t mark_bytes;         /* largest resident size ever; 0: never read */
     uint64_t mark_faults;        /* its faults when that was read */
+    bool mark_is_final;          /* it has ended, and the peak knows */
 };
 
 struct trk_proc_tree {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static void summarise_exit(const struct trk_job *job, struct trk_summary *summary)
 {
@@ -75,6 +76,16 @@ static double low_of_single(const struct trk_job *job)
     return single > shared_usual ? single - shared_usual : 0;
 }
 
+/* No job can hold more than there is. */
+static double machine_bytes(const struct trk_session *session)
+{
+    const struct trk_sample *last = &session->sample[session->current];
+    if (trk__sample_has(last, TRK_M_SYS_MEM_TOTAL))
+        return (double)last->raw[TRK_M_SYS_MEM_TOTAL];
+    long pages = session->context.is_machine ? sysconf(_SC_PHYS_PAGES) : 0;
+    return pages > 0 ? (double)pages * (double)session->context.page_bytes : INFINITY;
+}
+
 static void summarise_peak(const struct trk_session *session, struct trk_summary *summary)
 {
     static const char *const names[] = {"sampled", "hwm", "taskstats"};
@@ -104,7 +115,8 @@ static void summarise_peak(const struct trk_session *session, struct trk_summary
     summary->peak_memory_sampled_high_bytes =
         job->memory_seen_ns ? (double)job->peak_high_bytes : NAN;
     summary->peak_memory_low_bytes = isnan(value) || low <= 0 ? NAN : low;
-    summary->peak_memory_high_bytes = is_bounded ? fmax((double)high, fmax(value, low)) : NAN;
+    summary->peak_memory_high_bytes =
+        is_bounded ? fmax(fmin((double)high, machine_bytes(session)), fmax(value, low)) : NAN;
 }
 
 static void summarise_memory(const struct trk_session *session, struct trk_summary *summary)

@@ -60,7 +60,8 @@ struct trk_truth {
     uint64_t perf_other_ns;          /* ... and what of it the books' clock has not */
 
     struct trk_peak peak;
-    uint64_t forks_before, told_before, found_before; /* at the last look */
+    uint64_t forks_before, told_before, found_before, untold_before,
+        lost_before; /* at the last look */
     bool had_events;
     struct trk_peak_gone gone; /* since */
     uint32_t next_mark;

@@ -30,6 +30,8 @@ void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc)
 {
     enum { MOVED_LITTLE_BYTES = 16 << 20 };
     uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES;
+    if (proc->mark_is_final)
+        return;
     if (trk__proc_is_zombie(proc) && proc->mark_faults && moved_bytes < MOVED_LITTLE_BYTES) {
         truth->gone.ended_marks_bytes += proc->mark_bytes;
         truth->gone.ended_moved_bytes += moved_bytes;
@@ -66,6 +68,19 @@ static uint64_t count_forks(struct trk_truth *truth, const struct trk_sample *sa
     return before && now ? growth(before, now) : 0;
 }
 
+/* No more have ended unseen than faults were taken over that no look had seen, where the job's processes can't end
+ * without that anybody takes them over. */
+static uint64_t count_untold(struct trk_truth *truth)
+{
+    const struct trk_job *job = &truth->session->job;
+    uint64_t untold = job->ledger.unseen_faults;
+    uint64_t since = growth(truth->untold_before, untold);
+    bool is_lost = job->ledger.lost_children > truth->lost_before;
+    truth->untold_before = untold;
+    truth->lost_before = job->ledger.lost_children;
+    return job->is_child && !truth->ignores_sigchld && !is_lost ? since : UINT64_MAX;
+}
+
 /* At most so many lived at once since the last look that no look has caught. Process events tell births and who
  * lived at once; where they were not there for the whole interval it is no more than were born on the machine. */
 static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *sample)
@@ -78,9 +93,12 @@ static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *s
     uint64_t births = told ? growth(truth->told_before, truth->book.ever) : forks;
     uint64_t finds = growth(truth->found_before, job->tree.ever);
     uint64_t unseen = growth(finds, births);
+    uint64_t untold = count_untold(truth);
     truth->had_events = has_events;
     truth->told_before = truth->book.ever;
     truth->found_before = job->tree.ever;
+    if (untold < most)
+        most = untold;
     return (uint32_t)(unseen < most ? unseen : most);
 }
 
@@ -104,6 +122,12 @@ static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, ui
     truth->peak.growth_bytes += moved_bytes;
 }
 
+/* A zombie, or one that is about to be. */
+static bool has_given_up_memory(const struct trk_proc *proc)
+{
+    return trk__proc_is_zombie(proc) || !proc->statm.size_pages;
+}
+
 static void read_marks(struct trk_truth *truth)
 {
     struct trk_job *job = &truth->session->job;
@@ -114,8 +138,13 @@ static void read_marks(struct trk_truth *truth)
     for (uint32_t i = 0; i < count; i++) {
         struct trk_proc *proc = &job->tree.item[(i + truth->next_mark) % count];
         uint64_t before_bytes = proc->mark_bytes;
-        if (trk__proc_is_zombie(proc) || proc->vanished)
+        if (proc->vanished)
             continue;
+        if (has_given_up_memory(proc)) { /* in this interval, whenever somebody waits for it */
+            trk__truth_mark_ended(truth, proc);
+            proc->mark_is_final = true;
+            continue;
+        }
         if (reads && (!proc->mark_bytes || faults_since_mark(proc))) {
             read_mark(truth, proc);
             reads--;

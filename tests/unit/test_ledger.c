@@ -63,6 +63,26 @@ static void a_reaped_child_is_counted_once_with_the_end_that_nobody_saw(void)
     CHECK_U64(ledger.total[CPU], (12 + 45 + 3) * MS);
 }
 
+static void faults_tell_how_many_were_waited_for_unseen(void)
+{
+    struct trk_ledger ledger = {0};
+    struct trk_account parent = {0}, child = {0};
+    look(&child, usage(40, 100, 0, 0));
+    look(&parent, usage(10, 50, 0, 0));
+    trk__ledger_settle(&ledger, &child);
+    trk__ledger_settle(&ledger, &parent);
+    CHECK_U64(ledger.unseen_faults, 0);
+    look(&parent, usage(10, 50, 40, 100)); /* the child has ended as it was seen, and nobody else */
+    CHECK(trk__account_absorb(&parent, &child));
+    trk__ledger_settle(&ledger, &parent);
+    CHECK_U64(ledger.unseen_faults, 0);
+    look(&parent, usage(10, 50, 43, 130));
+    trk__ledger_settle(&ledger, &parent);
+    CHECK_U64(ledger.unseen_faults, 30);
+    trk__ledger_reap(&ledger, NULL, true, &(struct rusage){.ru_minflt = 12});
+    CHECK_U64(ledger.unseen_faults, 42);
+}
+
 static void a_child_that_nobody_waited_for_is_no_credit(void)
 {
     struct trk_ledger ledger = {0};
@@ -209,6 +229,7 @@ int main(void)
     RUN(a_living_process_is_booked_as_it_grows);
     RUN(what_was_there_before_does_not_count);
     RUN(a_reaped_child_is_counted_once_with_the_end_that_nobody_saw);
+    RUN(faults_tell_how_many_were_waited_for_unseen);
     RUN(a_child_that_nobody_waited_for_is_no_credit);
     RUN(a_credit_ahead_of_the_kernels_ticks_waits_for_them);
     RUN(a_credit_ahead_of_the_ticks_moves_up_with_its_holder);
