@@ -248,51 +248,15 @@ static void put_paste(struct trk_json *json, const trk_recommendation *recommend
     trk__json_end_object(json);
 }
 
-/* What the run cost and would cost, from the table that is built in: nobody is asked. */
-static void put_rent(struct trk_json *json, const trk_recommendation *recommendation)
-{
-    struct trk_server_options options;
-    trk_server_options_init(&options);
-    options.count = SERVERS_SHOWN;
-    TRK_CLEANUP_FREE char *rent = NULL;
-    if (trk_recommendation_servers(recommendation, TRK_LEVEL_BALANCED, &options, &rent, NULL) == 0)
-        put_raw(json, "rent", rent);
-}
-
-/* Of a run that is too short to size a job by, what it cost is known all the same. */
-static void put_paid(struct trk_json *json, const struct trk_snapshot *snapshot)
-{
-    const char *cloud = trk__snapshot_get(snapshot, "cloud_info");
-    double wall = trk__snapshot_number(snapshot, "metadata.wall_seconds");
-    struct trk_server_options options;
-    trk_server_options_init(&options);
-    options.cloud_info = cloud;
-    options.run_seconds = wall + trk__snapshot_number(snapshot, "metadata.interval");
-    TRK_CLEANUP_FREE char *rent = NULL;
-    if (!cloud || !(options.run_seconds > 0) || trk_recommend_servers(&options, &rent, NULL) < 0)
-        return;
-    static const char *const keys[] = {"run", "currency", "date", "credit"};
-    trk__json_key(json, "rent");
-    trk__json_begin_object(json);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        TRK_CLEANUP_FREE char *text = trk__json_text_at(rent, keys[i]);
-        if (i == 0)
-            put_raw(json, keys[i], text);
-        else
-            put_text(json, keys[i], text);
-    }
-    trk__json_end_object(json);
-}
-
 /* Steps of a workflow are often short, and whoever looks at its card wants a figure to begin with. */
-static bool put_classic(struct trk_json *json, const struct trk_page_input *input,
+static void put_classic(struct trk_json *json, const struct trk_page_input *input,
                         const struct trk_run_view *view)
 {
     struct trk_classic_need need;
     const char *integration = input->options->integration;
     if (!integration || strcmp(integration, "metaflow") != 0 ||
         !trk__classic_advice(view, input->options->historical_stats, &need))
-        return false;
+        return;
     trk__json_key(json, "classic_need");
     trk__json_begin_object(json);
     put_number(json, "cpu", need.cpu_cores);
@@ -312,9 +276,9 @@ static bool put_classic(struct trk_json *json, const struct trk_page_input *inpu
     TRK_CLEANUP_FREE char *rent = NULL;
     if (trk_recommend_servers(&options, &rent, NULL) == 0)
         put_raw(json, "rent", rent);
-    return true;
 }
 
+/* With what the run cost and would cost, from the price table that is built in: nobody is asked. */
 static void put_advice(struct trk_json *json, const struct trk_page_input *input,
                        const struct trk_run_view *view)
 {
@@ -323,13 +287,10 @@ static void put_advice(struct trk_json *json, const struct trk_page_input *input
     if (!recommendation || trk_recommendation_json(recommendation, &advice, NULL) < 0)
         return;
     put_raw(json, "advice", advice);
-    if (trk_recommendation_refusal(recommendation)) {
-        if (!put_classic(json, input, view))
-            put_paid(json, input->snapshot);
-        return;
-    }
-    put_paste(json, recommendation);
-    put_rent(json, recommendation);
+    if (trk_recommendation_refusal(recommendation))
+        put_classic(json, input, view);
+    else
+        put_paste(json, recommendation);
 }
 
 static void put_earlier_run(struct trk_json *json, const struct trk_run_info *run)

@@ -35,6 +35,13 @@ function decodeColumn(column, points) {
   return column.data === undefined ? new Array(points).fill(column.value) : decode(column.data, column.unit);
 }
 
+// Of a run that is too short to size a job by, what it cost is known; what to rent is not.
+function readRent(advice) {
+  const rent = advice?.rent;
+  if (!rent || Object.keys(advice.levels ?? {}).length > 0) return rent;
+  return { ...rent, servers: [], by_vendor: [], finish: [] };
+}
+
 export function readRecord() {
   const run = JSON.parse(document.getElementById("run-data").textContent);
   const charts = run.charts;
@@ -47,6 +54,7 @@ export function readRecord() {
   run.stats = (name) => (charts.columns[name] ? charts.columns[name].stats : null);
   run.column = (name) => (decoded[name] ??= decodeColumn(charts.columns[name], times.length));
   run.isUsed = (name) => run.has(name) && run.stats(name).max > 0;
+  run.rent ??= readRent(run.advice);
   run.wall = run.metadata?.wall_seconds ?? (times.length ? times[times.length - 1] : null);
   return run;
 }
