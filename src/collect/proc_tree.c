@@ -377,7 +377,8 @@ bool trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc, struct tr
     }
     if (trk__proc_is_zombie(proc) || trk__proc_read_statm(tree->context, proc, &proc->statm) < 0)
         proc->statm = (struct trk_proc_statm){0};
-    read_io(tree, proc, &usage);
+    if (!tree->without_io)
+        read_io(tree, proc, &usage);
     if (tree->want_switches)
         read_switches(tree, proc, &usage);
     *ret_usage = usage;

@@ -42,6 +42,7 @@ struct trk_proc_tree {
     bool follow_children;
     bool adopt_orphans; /* we are the subreaper: what is our child belongs to the job */
     bool want_switches;
+    bool without_io; /* nobody asks for bytes read and written */
     bool fine_clock; /* ask the CPU clock of every process at every look */
     uint32_t kept_fds, kept_fds_max;
     uint64_t first_forks; /* since boot, when the root was young; 0: not known */

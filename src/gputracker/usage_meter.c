@@ -254,6 +254,7 @@ void trk__usage_meter_init(struct trk_usage_meter *meter, struct trk_session *se
     };
     trk__usage_scale(&meter->form, &meter->scale, NULL);
     trk__ram_watch_init(&meter->ram, session->options.memory_budget_ratio);
+    session->job.tree.without_io = true;
     session->observer =
         (struct trk_session_observer){.on_look = on_look, .on_row = on_row, .state = meter};
 }

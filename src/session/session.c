@@ -139,9 +139,11 @@ void trk_session_discard(trk_session *session)
     session->recorder = NULL;
 }
 
-/* Process rows need the count of forks, nothing else of the system. */
+/* Process rows need the count of forks, nothing else of the system; an observer of rows, CPU and memory. */
 static bool is_needed(const struct trk_session *session, const struct trk_collector_ops *ops)
 {
+    if (session->observer.on_row)
+        return ops == &trk__sys_cpu_ops || ops == &trk__sys_mem_ops;
     return session->options.rows & TRK_ROWS_SYSTEM || ops == &trk__sys_cpu_ops;
 }
 

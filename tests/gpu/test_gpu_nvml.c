@@ -2,6 +2,7 @@
  * sample. */
 #include "check.h"
 #include "collect/gpu/gpu.h"
+#include "collect/gpu/gpu_reach.h"
 #include "collect/gpu/gpu_reading.h"
 #include "fake_root.h"
 
@@ -530,6 +531,78 @@ static void in_a_container_only_what_is_the_jobs_alone(void)
     world_done(&w);
 }
 
+static void write_environ(struct world *w, int pid, const char *first, const char *second)
+{
+    char name[64], path[256];
+    snprintf(name, sizeof name, "proc/%d/environ", pid);
+    fake_root_write(&w->root, name, " ");
+    snprintf(path, sizeof path, "%s/%s", w->root.path, name);
+    FILE *file = fopen(path, "w");
+    CHECK(file && fwrite(first, strlen(first) + 1, 1, file) == 1);
+    CHECK(file && fwrite(second, strlen(second) + 1, 1, file) == 1);
+    if (file)
+        fclose(file);
+}
+
+/* Somebody in the container can't be looked into: what the job may use is told by its environment and its cgroup. */
+static void in_a_container_with_others_that_are_hidden(void)
+{
+    static const char foreign[] =
+        "devices 2\ngpu 0 utilization 30 0\ngpu 0 memory 1000 0 640\ngpu 1 utilization 50 0\n"
+        "gpu 1 memory 1000 0 700\ngpu 0 process 73001 600\ngpu 1 process 73009 700\n";
+    struct world w;
+    struct trk_gpu_info info;
+    world_init(&w, foreign);
+    link_to(&w, "proc/self/ns/pid", "pid:[4026532999]");
+    link_to(&w, "proc/101/fd/3", "/dev/nvidia0");
+    fake_root_write(&w.root, "proc/100/fd/0", " ");
+    fake_root_write(&w.root, "proc/777/fd", " "); /* no folder: it can't be listed */
+    CHECK(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
+    tick(&w);
+    CHECK_ABSENT(&w, PROC_GPU_VRAM);
+
+    /* Both processes are shown the first device alone: the second is not theirs, and the first is theirs as a whole. */
+    write_environ(&w, 100, "CUDA_DEVICE_ORDER=PCI_BUS_ID", "CUDA_VISIBLE_DEVICES=0");
+    write_environ(&w, 101, "B=2", "CUDA_VISIBLE_DEVICES=GPU-00000000");
+    tick(&w);
+    CHECK_RAW(&w, PROC_GPU_VRAM, 640);
+    CHECK_RAW(&w, PROC_GPU_USAGE, 300000);
+    CHECK(trk__gpu_info(w.gpu, 0, &info) == 0 && info.is_exclusive);
+    CHECK(trk__gpu_info(w.gpu, 1, &info) == 0 && !info.is_exclusive);
+
+    /* More users than the job has holders: not known. */
+    fake_root_write(&w.root, "script", "%sgpu 0 process 73002 40\n", foreign);
+    tick(&w);
+    CHECK_ABSENT(&w, PROC_GPU_VRAM);
+
+    /* The cgroup lets the job use neither. */
+    fake_root_write(&w.root, "proc/100/cgroup", "5:devices:/docker/x\n");
+    fake_root_write(&w.root, "sys/fs/cgroup/devices/docker/x/devices.list", "c 1:3 rwm\n");
+    tick(&w);
+    CHECK_RAW(&w, PROC_GPU_VRAM, 0);
+    world_done(&w);
+}
+
+static void lists_of_visible_devices(void)
+{
+    struct trk_gpu_device devices[2] = {{.minor = 0}, {.minor = 1}};
+    struct trk_gpu_reading reading = {.device = devices, .device_count = 2};
+    strcpy(devices[0].info.uuid, "GPU-aaaa1111");
+    strcpy(devices[1].info.uuid, "GPU-bbbb2222");
+    CHECK(trk__gpu_is_visible("0,1", &reading, 1, true) == 1);
+    CHECK(trk__gpu_is_visible("0,1", &reading, 1, false) == -1);
+    CHECK(trk__gpu_is_visible("0,7,1", &reading, 1, true) ==
+          0); /* CUDA stops at the first that is none */
+    CHECK(trk__gpu_is_visible("GPU-bbbb", &reading, 1, false) == 1);
+    CHECK(trk__gpu_is_visible("GPU-bbbb", &reading, 0, false) == 0);
+    CHECK(trk__gpu_is_visible("", &reading, 0, true) == 0);
+    CHECK(trk__gpu_is_visible("-1", &reading, 0, true) == 0);
+    CHECK(trk__gpu_is_allowed("c 1:3 rwm\nc 195:1 rw\n", 1));
+    CHECK(!trk__gpu_is_allowed("c 1:3 rwm\nc 195:1 rw\n", 0));
+    CHECK(trk__gpu_is_allowed("c 195:* rwm\n", 3) && trk__gpu_is_allowed("a *:* rwm\n", 3));
+    CHECK(!trk__gpu_is_allowed("", 0) && !trk__gpu_is_allowed("b 195:0 rwm\n", 0));
+}
+
 /* Some drivers translate pids: who holds the device is named by its number here. */
 static void a_container_with_a_driver_that_knows_it(void)
 {
@@ -653,6 +726,8 @@ static void run_full(void)
     RUN(a_number_that_is_used_again_is_another_process);
     RUN(only_the_wanted_count);
     RUN(in_a_container_only_what_is_the_jobs_alone);
+    RUN(in_a_container_with_others_that_are_hidden);
+    RUN(lists_of_visible_devices);
     RUN(a_container_with_a_driver_that_knows_it);
     RUN(a_job_that_is_over_keeps_what_was_seen);
     RUN(without_a_gpu_nothing_is_started);

@@ -196,16 +196,25 @@ static void give_if_alone(const struct trk_gpu_device *device, struct share *sha
     share->exclusive = true;
 }
 
-/* Every process that the driver sees there is one of the job's. */
-static bool is_exclusive(const struct trk_gpu_reading *reading, uint32_t index)
+static uint32_t count_users(const struct trk_gpu_reading *reading, uint32_t index)
 {
-    const struct trk_gpu_device *device = &reading->device[index];
-    if (!device->holders_known || !device->holders_of_job || device->holders_outside)
-        return false;
     uint32_t users = 0;
     for (uint32_t i = 0; i < reading->process_count; i++)
         users += reading->process[i].device == index && reading->process[i].listed;
-    return device->processes_known && users <= device->holders_of_job;
+    return users;
+}
+
+/* Every process that the driver sees there is one of the job's. Where some process here can't be looked into, the job
+ * must be told to use the device, and hold it as often as the driver counts. */
+static bool is_exclusive(const struct trk_gpu_reading *reading, uint32_t index)
+{
+    const struct trk_gpu_device *device = &reading->device[index];
+    if (!device->holders_of_job || device->holders_outside || !device->processes_known)
+        return false;
+    uint32_t users = count_users(reading, index);
+    if (device->holders_known)
+        return users <= device->holders_of_job;
+    return device->named_for_job && users == device->holders_of_job;
 }
 
 static void take_whole(const struct trk_gpu_device *device, struct share *share)
@@ -233,7 +242,7 @@ static void judge_foreign(struct trk_gpu *gpu, uint32_t index)
         take_whole(device, share);
         return;
     }
-    if (device->holders_known && !device->holders_of_job)
+    if (device->out_of_reach || (device->holders_known && !device->holders_of_job))
         return; /* the job has nothing to do with it */
     share->memory_unknown = share->busy_unknown = true;
     explain_foreign(gpu, device);

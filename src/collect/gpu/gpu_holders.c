@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "collect/gpu/gpu_reach.h"
 #include "collect/helper_pid.h"
 
 #include <ctype.h>
@@ -88,6 +89,8 @@ void trk__gpu_holders_find(const struct trk_context *context,
         if (pid > 0 && pid != getpid() && !trk__helper_is_ours(pid))
             known &= look_into(context, question, pid, reading);
     }
+    if (!known) /* what the job may use is then all that can be told */
+        trk__gpu_reach_find(context, question, reading);
     for (uint32_t i = 0; i < reading->device_count; i++) {
         struct trk_gpu_device *device = &reading->device[i];
         device->holders_known = known && device->minor >= 0;

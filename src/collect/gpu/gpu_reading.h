@@ -40,6 +40,8 @@ struct trk_gpu_device {
     pid_t holder;             /* the last of these that was found */
     uint32_t holders_outside; /* ... others that we see ... */
     uint32_t holders_named;   /* ... and those of both whose pid the driver tells as well */
+    bool out_of_reach;        /* the job can't use it (foreign pids, holders not known) */
+    bool named_for_job;       /* CUDA_VISIBLE_DEVICES gives it to the job, likewise */
     uint32_t valid;
     uint64_t raw[TRK_GPU_METRICS];
 };
