@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+import r_check
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -31,3 +33,8 @@ def own_home(tmp_path_factory):
             patch.setenv("CCACHE_DIR", os.path.expanduser("~/.cache/ccache"))
         patch.setenv("HOME", str(home))
         yield home
+
+
+def pytest_collection_finish(session):
+    if shutil.which("R") and any(item.path.name == "test_r.py" for item in session.items):
+        r_check.begin()

@@ -2,45 +2,31 @@
 
 import os
 import re
-import subprocess
 import tarfile
 
 import pytest
 
+import r_check
 from conftest import ROOT, need_program
+from r_check import run
 
 # Not the figures but that it compiles: the library that is checked is built as R builds it.
 QUICK_COMPILATION = "CFLAGS = -O0\n"
 
 
-def run(*command, **options):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                          env={**os.environ, "MAKEFLAGS": "-j2", "_R_CHECK_CRAN_INCOMING_": "false", "TRACKER_CLOUD": "off",
-                               **options.pop("env", {})}, **options)
-    assert done.returncode == 0, done.stdout[-8000:]
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
-def source_package():
+def checked():
     need_program("R")
-    return os.path.join(ROOT, run("tools/r_package", cwd=ROOT).strip())
-
-
-@pytest.fixture(scope="module")
-def checked(source_package, tmp_path_factory):
-    """R's check, and the library that it has installed for it."""
-    folder = tmp_path_factory.mktemp("check")
-    text = run("R", "CMD", "check", "--no-manual", source_package, cwd=folder)
-    return text, folder / "resource.tracker.Rcheck"
+    return r_check.outcome()
 
 
 def rscript(library, *arguments, **options):
     return run("Rscript", "--vanilla", *arguments, env={"R_LIBS": str(library)}, **options)
 
 
-def test_source_package_carries_the_core(source_package):
-    with tarfile.open(source_package) as package:
+def test_source_package_carries_the_core():
+    need_program("R")
+    with tarfile.open(r_check.source_package()) as package:
         names = package.getnames()
     assert "resource.tracker/src/core/library/tracker/tracker.c" in names
     assert "resource.tracker/src/core/include/resource_tracker.h" in names
