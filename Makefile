@@ -10,7 +10,7 @@ unexport MAKEFLAGS MAKELEVEL
 .PHONY: all demo test bench r-package install docs format check-style lint clean help
 .DEFAULT_GOAL := all
 
-all: ## build build/resource-tracker
+all: ## build build/resource-tracker and build/gpu-tracker
 	@tools/bootstrap build
 	@tools/bootstrap page || echo "The tracker is built without the report's page."
 	@tools/build $(BUILD)
