@@ -278,6 +278,7 @@ static void follow_unmeasured(struct supervisor *supervisor, const sigset_t *sig
 {
     for (;;) {
         int status;
+        trk_session_let_go(supervisor->session);
         pid_t pid = waitpid(supervisor->pid, &status, WNOHANG | WUNTRACED);
         if (pid < 0) { /* the session has reaped it before it failed */
             ending_from_session(supervisor->session, ending);

@@ -138,6 +138,11 @@ TRK_API void trk_session_tell_time_limit(trk_session *session, double limit_seco
  * got it. */
 TRK_API int trk_session_signal(trk_session *session, int signal);
 
+/* For a caller who gives up on a session whose trk_session_next fails for good, and waits for the job by himself:
+ * processes that it traces (trace_exits) would stop for ever. To be called before each wait, after every SIGCHLD: whoever
+ * has stopped goes on untraced, and children that have ended are reaped, but for the root. */
+TRK_API void trk_session_let_go(trk_session *session);
+
 /* ---- what was used ------------------------------------------------------------------- */
 
 /* A total with the name of its source. valid false: nothing could see it. */

@@ -231,6 +231,41 @@ void trk__trace_take_stop(struct trk_session *session, pid_t pid)
         trk__trace_stop(session, pid, info.si_status);
 }
 
+/* ---- giving up ---- */
+
+/* Untraced it goes on as without us: a signal reaches it, and a stop of all its threads stays one. */
+static void detach(pid_t pid, int status)
+{
+    int signal = status >> EVENT_SHIFT ? 0 : status & SIGNAL_MASK;
+    ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)signal);
+}
+
+/* Who runs on is detached at its next stop, the last of which is on its way out. One that was killed has none, and its
+ * parent sees it when we have waited for it. */
+void trk_session_let_go(trk_session *session)
+{
+    enum { TAKEN_MAX = 1 << 16 };
+    siginfo_t info = {0};
+    if (!session->trace.is_on)
+        return;
+    session->trace.is_whole = false;
+    for (int i = 0; i < TAKEN_MAX; i++) {
+        info.si_pid = 0;
+        if (waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0 || !info.si_pid ||
+            info.si_code != CLD_TRAPPED) /* the caller's to hear of */
+            break;
+        waitid(P_PID, (id_t)info.si_pid, &info, WSTOPPED | WNOHANG | __WALL);
+        detach(info.si_pid, info.si_status);
+    }
+    for (int i = 0; i < TAKEN_MAX; i++) {
+        info.si_pid = 0;
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 || !info.si_pid ||
+            info.si_pid == session->job.tree.root_pid)
+            break;
+        waitpid(info.si_pid, NULL, __WALL | WNOHANG);
+    }
+}
+
 /* ---- ends ---- */
 
 static void add(struct trk_trace_usage *sum, const struct trk_trace_usage *part)

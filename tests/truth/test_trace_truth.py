@@ -81,6 +81,18 @@ def test_the_job_outlives_a_tracker_that_is_killed(half, folder):
     helpers.wait_until(lambda: done.exists() and done.read_text() == "x\n", "the job's end")
 
 
+def test_a_tracker_that_can_not_go_on_lets_the_job_go(half, folder):
+    """The loop fails for good: nobody of the job may be left in a stop."""
+    need_source(half, "ptrace")
+    script = 'for i in 1 2 3 4 5; do sleep 0.02; (exit 3); done; sh -c "kill -9 \\$\\$"; echo done; exit 5'
+    done = subprocess.run([program("refuse"), "--loop",
+                           *rights(half, helpers.binary(), "--no-save", *TRACED, "sh", "-c", script)],
+                          capture_output=True, text=True, cwd=folder, timeout=helpers.PATIENCE)
+    assert done.stdout == "done\n"
+    assert done.returncode == 5
+    assert "cannot wait for events" in done.stderr
+
+
 def test_a_stopped_child_is_seen_by_its_own_shell(half, folder):
     """Job control inside the job: a stop is a stop, and is told to whom it concerns."""
     need_source(half, "ptrace")

@@ -1,5 +1,6 @@
-/* refuse COMMAND ARGS...: runs the command where a seccomp filter, as strict containers have one, refuses all that
- * exact totals could come from: perf events, netlink sockets, ptrace and the making of folders. */
+/* refuse [--loop] COMMAND ARGS...: runs the command where a seccomp filter, as strict containers have one, refuses all that
+ * exact totals could come from: perf events, netlink sockets, ptrace and the making of folders. With --loop it refuses
+ * the wait for events instead, so that a session can't go on. */
 #include "../../real/workloads/workload.h"
 
 #include <linux/filter.h>
@@ -30,7 +31,21 @@ int main(int argc, char **argv)
         RETURN(SECCOMP_RET_ERRNO | EPERM),
         RETURN(SECCOMP_RET_ALLOW),
     };
+    struct sock_filter loop_filter[] = {
+        LOAD(nr),
+#ifdef SYS_epoll_wait
+        REFUSE_CALL(SYS_epoll_wait),
+#endif
+        REFUSE_CALL(SYS_epoll_pwait),
+        RETURN(SECCOMP_RET_ALLOW),
+    };
     struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    if (argc > 2 && strcmp(argv[1], "--loop") == 0) {
+        program = (struct sock_fprog){.len = sizeof loop_filter / sizeof *loop_filter,
+                                      .filter = loop_filter};
+        argv++;
+        argc--;
+    }
     if (argc < 2)
         return 2;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
