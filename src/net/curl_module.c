@@ -60,6 +60,9 @@ static void set_options(CURL *curl, const struct trk_net_request *request,
     curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "gzip");
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
+    const char *authorities = getenv("SSL_CERT_FILE"); /* as curl itself and OpenSSL's programs */
+    if (authorities && *authorities)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); /* the program's signals are its own */
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, request->timeout_ms);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, request->timeout_ms);
