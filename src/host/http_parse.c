@@ -17,11 +17,12 @@ struct head {
 /* Past the empty line that ends the head. */
 static bool find_body(const char *data, size_t len, size_t *ret_at)
 {
-    const char *end = len ? memmem(data, len, "\r\n\r\n", 4) : NULL;
-    if (!end)
-        return false;
-    *ret_at = (size_t)(end - data) + 4;
-    return true;
+    for (size_t at = 0; at + 4 <= len; at++)
+        if (memcmp(data + at, "\r\n\r\n", 4) == 0) {
+            *ret_at = at + 4;
+            return true;
+        }
+    return false;
 }
 
 static bool parse_status(struct trk_cursor *line, int *ret_status)
