@@ -2,8 +2,10 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 import pytest
@@ -55,12 +57,11 @@ def own_world(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def temporary(monkeypatch, tmp_path):
-    """A folder for temporary files of its own; the test sees what is left there."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setenv("TMPDIR", str(folder))
-    return folder
+def temporary(monkeypatch):
+    """A folder for temporary files of its own; the test sees what is left there. Its name is short: sockets are there."""
+    with tempfile.TemporaryDirectory(prefix="trk-", dir="/tmp") as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        yield pathlib.Path(folder)
 
 
 def trackers_of(pid):
