@@ -147,6 +147,7 @@ static bool record_tick(struct recorder *recorder)
     trk__proc_tree_discover(&recorder->tree, 0);
     stop_all(recorder);
     uint32_t living = 0;
+    trk__proc_round_begin(&recorder->tree);
     for (uint32_t i = 0; i < recorder->tree.count; i++) {
         struct trk_usage usage;
         struct trk_proc *proc = &recorder->tree.item[i];

@@ -18,6 +18,7 @@ void trk__proc_tree_init(struct trk_proc_tree *tree, const struct trk_context *c
     *tree =
         (struct trk_proc_tree){.context = context, .self_pid = getpid(), .follow_children = true};
     trk__proc_list_init(&tree->list, context);
+    trk__kept_file_init(&tree->pressure, context->proc_fd, "pressure/memory", TRK_FILE_ONE_RECORD);
 }
 
 void trk__proc_tree_done(struct trk_proc_tree *tree)
@@ -27,6 +28,7 @@ void trk__proc_tree_done(struct trk_proc_tree *tree)
     free(tree->item);
     free(tree->slot_of);
     trk__proc_list_done(&tree->list);
+    trk__kept_file_close(&tree->pressure);
     trk__proc_tree_init(tree, tree->context);
 }
 
@@ -131,6 +133,7 @@ static int add_member(struct trk_proc_tree *tree, pid_t pid, const struct trk_pr
     *find_slot(tree, pid) = tree->count;
     keep_files(tree, proc);
     tree->ever++;
+    tree->memory_moved = tree->members_changed = true;
     return 0;
 }
 
@@ -154,7 +157,7 @@ int trk__proc_tree_set_root(struct trk_proc_tree *tree, pid_t pid)
     code = trk__proc_read_stat(tree->context, root, &root->stat);
     if (code == 0)
         return 0;
-    root->vanished = true;
+    trk__proc_vanishes(tree, root);
     trk__proc_tree_sweep(tree);
     tree->ever = 0;
     return code == -ENOENT ? -ESRCH : code;
@@ -268,126 +271,31 @@ int trk__proc_tree_discover(struct trk_proc_tree *tree, uint64_t forks)
     return code;
 }
 
+/* Who has lost its parent has another one, and did not have to run for that. */
+static void note_orphans(struct trk_proc_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct trk_proc *parent = trk__proc_tree_find(tree, tree->item[i].stat.ppid);
+        if (parent && parent->vanished)
+            tree->item[i].clock_ns = 0;
+    }
+}
+
 void trk__proc_tree_sweep(struct trk_proc_tree *tree)
 {
     uint32_t kept = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < tree->count && !any; i++)
+        any = tree->item[i].vanished;
+    if (!any)
+        return;
+    note_orphans(tree);
     for (uint32_t i = 0; i < tree->count; i++) {
         if (tree->item[i].vanished)
             drop_files(tree, &tree->item[i]);
         else if (kept++ != i)
             tree->item[kept - 1] = tree->item[i];
     }
-    if (kept == tree->count)
-        return;
     tree->count = kept;
     fill_slots(tree);
-}
-
-/* ---- one look ---- */
-
-static uint64_t ticks_to_ns(const struct trk_context *context, uint64_t ticks)
-{
-    return ticks * (1000000000u / (uint64_t)context->ticks_per_second);
-}
-
-static void usage_of_stat(const struct trk_context *context, const struct trk_proc_stat *stat,
-                          struct trk_usage *usage)
-{
-    uint64_t *own = usage->own, *waited = usage->waited;
-    own[TRK_USAGE_USER_NS] = ticks_to_ns(context, stat->user_ticks);
-    own[TRK_USAGE_SYSTEM_NS] = ticks_to_ns(context, stat->system_ticks);
-    own[TRK_USAGE_CPU_NS] = own[TRK_USAGE_USER_NS] + own[TRK_USAGE_SYSTEM_NS];
-    own[TRK_USAGE_MINOR_FAULTS] = stat->minor_faults;
-    own[TRK_USAGE_MAJOR_FAULTS] = stat->major_faults;
-    waited[TRK_USAGE_USER_NS] = ticks_to_ns(context, stat->waited_user_ticks);
-    waited[TRK_USAGE_SYSTEM_NS] = ticks_to_ns(context, stat->waited_system_ticks);
-    waited[TRK_USAGE_CPU_NS] = waited[TRK_USAGE_USER_NS] + waited[TRK_USAGE_SYSTEM_NS];
-    waited[TRK_USAGE_MINOR_FAULTS] = stat->waited_minor_faults;
-    waited[TRK_USAGE_MAJOR_FAULTS] = stat->waited_major_faults;
-}
-
-static void usage_of_io(const struct trk_proc_io *io, struct trk_usage *usage)
-{
-    uint64_t *waited = usage->waited;
-    waited[TRK_USAGE_READ_CHARS] = io->read_chars;
-    waited[TRK_USAGE_WRITE_CHARS] = io->write_chars;
-    waited[TRK_USAGE_READ_CALLS] = io->read_calls;
-    waited[TRK_USAGE_WRITE_CALLS] = io->write_calls;
-    waited[TRK_USAGE_READ_BYTES] = io->read_bytes;
-    waited[TRK_USAGE_WRITE_BYTES] = io->write_bytes;
-}
-
-/* The clock goes by pid, and the process may have ended since stat was read: a clock that does not fit the ticks
- * of stat is that of another, or of one that runs on too many cores to tell, and the ticks stand. */
-static void refine_cpu(const struct trk_proc_tree *tree, pid_t pid, struct trk_usage *usage)
-{
-    enum { FIT_NS = 1000000000 };
-    uint64_t cpu_ns;
-    uint64_t *own = &usage->own[TRK_USAGE_CPU_NS];
-    if (trk__proc_read_cpu_ns(tree->context, pid, &cpu_ns) == 0 && cpu_ns >= *own &&
-        cpu_ns < *own + FIT_NS)
-        *own = cpu_ns;
-}
-
-static bool read_times(struct trk_proc_tree *tree, struct trk_proc *proc, struct trk_usage *usage)
-{
-    struct trk_proc_stat stat;
-    if (trk__proc_read_stat(tree->context, proc, &stat) < 0 ||
-        stat.start_ticks != proc->stat.start_ticks)
-        return false;
-    /* Where the ticks did not move the process used less than one of them: in a long interval that may wait, and
-     * a large tree that sleeps is not asked a thousand times for nothing. */
-    bool moved =
-        stat.user_ticks != proc->stat.user_ticks || stat.system_ticks != proc->stat.system_ticks;
-    proc->stat = stat;
-    usage_of_stat(tree->context, &stat, usage);
-    if (moved || tree->fine_clock || trk__proc_is_zombie(proc))
-        refine_cpu(tree, proc->pid, usage);
-    return true;
-}
-
-static void read_io(struct trk_proc_tree *tree, struct trk_proc *proc, struct trk_usage *usage)
-{
-    struct trk_proc_io io;
-    int code = trk__proc_read_io(tree->context, proc, &io);
-    proc->io_known = code == 0;
-    proc->io_denied = code == -EACCES || code == -EPERM;
-    if (proc->io_known)
-        usage_of_io(&io, usage);
-}
-
-static void read_switches(struct trk_proc_tree *tree, struct trk_proc *proc,
-                          struct trk_usage *usage)
-{
-    struct trk_proc_switches switches;
-    proc->switches_known =
-        trk__proc_read_switches(tree->context, proc->pid, proc->stat.threads, &switches) == 0;
-    if (!proc->switches_known)
-        return;
-    usage->own[TRK_USAGE_VOLUNTARY_SWITCHES] = switches.voluntary;
-    usage->own[TRK_USAGE_INVOLUNTARY_SWITCHES] = switches.involuntary;
-}
-
-bool trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc, struct trk_usage *ret_usage)
-{
-    struct trk_usage usage = {0};
-    if (!read_times(tree, proc, &usage)) {
-        proc->vanished = true;
-        return false;
-    }
-    if (trk__proc_is_zombie(proc) || trk__proc_read_statm(tree->context, proc, &proc->statm) < 0)
-        proc->statm = (struct trk_proc_statm){0};
-    if (!tree->without_io)
-        read_io(tree, proc, &usage);
-    if (tree->want_switches)
-        read_switches(tree, proc, &usage);
-    *ret_usage = usage;
-    return true;
-}
-
-bool trk__proc_is_gone(const struct trk_proc_tree *tree, const struct trk_proc *proc)
-{
-    struct trk_proc_stat stat;
-    return trk__proc_read_stat(tree->context, proc, &stat) < 0 ||
-           stat.start_ticks != proc->stat.start_ticks;
 }

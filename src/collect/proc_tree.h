@@ -5,6 +5,7 @@
 #ifndef TRK_COLLECT_PROC_TREE_H
 #define TRK_COLLECT_PROC_TREE_H
 
+#include "base/file.h"
 #include "collect/proc_list.h"
 #include "collect/proc_parse.h"
 #include "metric/usage.h"
@@ -19,6 +20,11 @@ struct trk_proc {
     bool io_denied;
     bool switches_known;
     bool end_is_traced; /* has ended, and its usage is in the tracer's sum */
+    bool rests;         /* has not run between the last two looks */
+    bool
+        memory_moved; /* a look has found other figures of its memory since they were last fed to the model */
+    uint64_t clock_ns; /* its CPU clock when its files were last read; 0: they have to be */
+    int64_t read_ns;   /* when that was */
     struct trk_proc_stat stat;
     struct trk_proc_statm statm;
     struct trk_account account;
@@ -43,10 +49,20 @@ struct trk_proc_tree {
     bool adopt_orphans; /* we are the subreaper: what is our child belongs to the job */
     bool want_switches;
     bool without_io; /* nobody asks for bytes read and written */
-    bool fine_clock; /* ask the CPU clock of every process at every look */
     uint32_t kept_fds, kept_fds_max;
     uint64_t first_forks; /* since boot, when the root was young; 0: not known */
     uint64_t ever;        /* members that were ever found */
+
+    /* Since the memory was last summed up: */
+    bool members_changed; /* some have come, ended or left */
+    bool memory_moved;    /* that, or the figures of some have moved */
+
+    int64_t round_ns; /* when this round of looks began */
+    bool some_rest;   /* in it, so far */
+    struct trk_kept_file pressure;
+    int64_t pressure_ns;  /* when it was read; -1: this machine does not tell */
+    uint64_t stalled_us;  /* as it said */
+    bool memory_is_taken; /* somebody reclaims memory: those who rest are asked for theirs too */
 };
 
 void trk__proc_tree_init(struct trk_proc_tree *tree, const struct trk_context *context);
@@ -58,9 +74,19 @@ int trk__proc_tree_set_root(struct trk_proc_tree *tree, pid_t pid);
 /* Finds new members. `forks` as for trk__proc_list_refresh. */
 int trk__proc_tree_discover(struct trk_proc_tree *tree, uint64_t forks);
 
-/* One look at a member: fills stat, statm and *ret_usage. False, and the member is marked vanished, when it is
- * gone. A zombie is still looked at: its times and I/O are final, its memory is none. */
-bool trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc, struct trk_usage *ret_usage);
+/* Before the looks at all members. */
+void trk__proc_round_begin(struct trk_proc_tree *tree);
+
+enum trk_look {
+    TRK_LOOK_GONE = 0,
+    TRK_LOOK_SAME, /* it has not run since the last look, so what that found still holds */
+    TRK_LOOK_NEW
+};
+
+/* One look at a member: fills stat, statm and, where there is news, *ret_usage. One that is gone is marked
+ * vanished. A zombie is still looked at: its times and I/O are final, its memory is none. */
+enum trk_look trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc,
+                             struct trk_usage *ret_usage);
 
 /* True when it has gone since the last look. Costs one read. */
 bool trk__proc_is_gone(const struct trk_proc_tree *tree, const struct trk_proc *proc);
@@ -71,6 +97,13 @@ struct trk_proc *trk__proc_tree_find(const struct trk_proc_tree *tree, pid_t pid
 /* The member that is or was this one's parent; NULL where the parent is outside the job. */
 struct trk_proc *trk__proc_tree_parent(const struct trk_proc_tree *tree,
                                        const struct trk_proc *proc);
+
+/* Marks one that is gone. */
+static inline void trk__proc_vanishes(struct trk_proc_tree *tree, struct trk_proc *proc)
+{
+    proc->vanished = true;
+    tree->memory_moved = tree->members_changed = true;
+}
 
 /* Removes the vanished, keeping the order. Pointers to members are invalid afterwards. */
 void trk__proc_tree_sweep(struct trk_proc_tree *tree);

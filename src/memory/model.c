@@ -54,6 +54,16 @@ void trk__mem_tick_begin(trk_mem_model *model)
     if (model->untracked_kb > 0)
         model->dirty = true;
     model->untracked_kb = 0;
+    model->others_stay = false;
+}
+
+bool trk__mem_tick_begin_changes(trk_mem_model *model)
+{
+    if (model->untracked_kb > 0)
+        return false;
+    trk__mem_tick_begin(model);
+    model->others_stay = true;
+    return true;
 }
 
 static void touch(trk_mem_model *model, struct trk__mem_process *process)
@@ -117,7 +127,7 @@ int trk__mem_tick_process(trk_mem_model *model, const struct trk_mem_tick_proc *
 
 static void remove_unseen(trk_mem_model *model)
 {
-    if (model->seen_count == model->live_count)
+    if (model->others_stay || model->seen_count == model->live_count)
         return;
     for (uint32_t slot = 0; slot < model->process_count; slot++) {
         struct trk__mem_process *process = &model->processes[slot];

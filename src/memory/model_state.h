@@ -102,6 +102,7 @@ struct trk_mem_model {
     uint64_t next_own_family; /* keys for processes without a usable startstack */
     uint32_t live_count, twin_count, seen_count;
     bool dirty;
+    bool others_stay;    /* who is not named in this tick is as it was */
     double untracked_kb; /* RSS of processes beyond the ceiling */
     struct trk_mem_cgroup cgroup;
     bool has_cgroup;

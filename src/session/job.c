@@ -55,11 +55,11 @@ static void note_io(struct trk_job *job, const struct trk_proc *proc)
 static void look_at(struct trk_job *job, struct trk_proc *proc)
 {
     struct trk_usage usage;
-    if (!trk__proc_look(&job->tree, proc, &usage)) {
-        if (proc->pid == job->tree.root_pid)
-            job->root_gone = true;
+    enum trk_look look = trk__proc_look(&job->tree, proc, &usage);
+    if (look == TRK_LOOK_GONE && proc->pid == job->tree.root_pid)
+        job->root_gone = true;
+    if (look != TRK_LOOK_NEW)
         return;
-    }
     trk__account_observe(&proc->account, &usage);
     note_io(job, proc);
     /* One that is not ours to reap may stay a zombie for long: it has ended all the same. */
@@ -113,26 +113,34 @@ static void catch_raced(struct trk_job *job)
          * read, and the next look finds it in the parent's figures. */
         if (!trk__account_absorb(&parent->account, &proc->account))
             continue;
-        proc->vanished = true;
+        trk__proc_vanishes(&job->tree, proc);
         tell_end(job, proc->pid, proc, NULL);
     }
 }
 
 static void look_at_all(struct trk_job *job)
 {
-    job->looked_ns = trk__context_monotonic_ns(job->tree.context);
+    trk__proc_round_begin(&job->tree);
+    job->looked_ns = job->tree.round_ns;
+    bool any_vanished = false, any_unexplained = false;
     for (uint32_t i = job->tree.count; i-- > 0;) {
+        struct trk_proc *proc = &job->tree.item[i];
         /* The root comes last, and in a job of one process it is all there is: its time is the look's. */
         if (i == 0)
             job->looked_ns = trk__context_monotonic_ns(job->tree.context);
-        look_at(job, &job->tree.item[i]);
+        look_at(job, proc);
+        any_vanished |= proc->vanished;
+        any_unexplained |= !proc->rests && trk__account_unexplained(&proc->account);
     }
-    for (uint32_t i = job->tree.count; i-- > 0;)
+    for (uint32_t i = job->tree.count; any_vanished && i-- > 0;)
         if (job->tree.item[i].vanished)
             credit_vanished(job, &job->tree.item[i]);
-    catch_raced(job);
+    if (any_unexplained)
+        catch_raced(job);
+    /* Those who rest have nothing to settle. */
     for (uint32_t i = 0; i < job->tree.count; i++)
-        trk__ledger_settle(&job->ledger, &job->tree.item[i].account);
+        if (!job->tree.item[i].rests)
+            trk__ledger_settle(&job->ledger, &job->tree.item[i].account);
 }
 
 static void look_at_memory(struct trk_job *job)
@@ -181,7 +189,7 @@ static void open_books_now(struct trk_job *job)
     for (uint32_t i = 0; i < job->tree.count; i++) {
         struct trk_proc *proc = &job->tree.item[i];
         struct trk_usage usage;
-        if (!trk__proc_look(&job->tree, proc, &usage))
+        if (trk__proc_look(&job->tree, proc, &usage) != TRK_LOOK_NEW)
             continue;
         trk__account_open_at(&proc->account, &usage);
         note_io(job, proc);
@@ -227,8 +235,9 @@ static void look_at_zombie(struct trk_job *job, struct trk_proc *zombie)
 {
     for (uint32_t i = job->tree.count; i-- > 0;) {
         struct trk_proc *proc = &job->tree.item[i];
-        if (proc != zombie && !proc->vanished && is_below(&job->tree, proc, zombie))
-            proc->vanished = trk__proc_is_gone(&job->tree, proc);
+        if (proc != zombie && !proc->vanished && is_below(&job->tree, proc, zombie) &&
+            trk__proc_is_gone(&job->tree, proc))
+            trk__proc_vanishes(&job->tree, proc);
     }
     look_at(job, zombie);
     for (uint32_t i = job->tree.count; i-- > 0;)
@@ -281,7 +290,7 @@ void trk__job_reap(struct trk_job *job, pid_t pid, bool looked)
         job->unseen_reaped++;
         return;
     }
-    proc->vanished = true;
+    trk__proc_vanishes(&job->tree, proc);
     trk__proc_tree_sweep(&job->tree);
 }
 

@@ -161,33 +161,36 @@ static bool read_cgroup(struct trk_job_memory *memory, const struct trk_proc_tre
     return true;
 }
 
-static void feed(struct trk_job_memory *memory, const struct trk_proc_tree *tree)
+static void feed_process(struct trk_job_memory *memory, struct trk_proc *proc)
+{
+    struct trk_mem_tick_proc seen = {
+        .pid = proc->pid,
+        .ppid = proc->stat.ppid,
+        .start_time = proc->stat.start_ticks,
+        .start_stack = proc->stat.start_stack,
+        .minflt = proc->stat.minor_faults,
+        .size_pages = proc->statm.size_pages,
+        .resident_pages = proc->statm.resident_pages,
+        .shared_pages = proc->statm.shared_pages,
+    };
+    memcpy(seen.comm, proc->stat.comm, sizeof seen.comm);
+    trk__mem_tick_process(memory->model, &seen);
+    proc->memory_moved = false;
+    if (!seen.start_stack && seen.resident_pages)
+        memory->limits |= TRK_MEMORY_LIMIT_HIDDEN;
+}
+
+static void feed(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
     struct trk_mem_cgroup cgroup;
-    uint32_t processes = 0;
-    trk__mem_tick_begin(memory->model);
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct trk_proc *proc = &tree->item[i];
-        if (!has_memory(proc))
-            continue;
-        struct trk_mem_tick_proc seen = {
-            .pid = proc->pid,
-            .ppid = proc->stat.ppid,
-            .start_time = proc->stat.start_ticks,
-            .start_stack = proc->stat.start_stack,
-            .minflt = proc->stat.minor_faults,
-            .size_pages = proc->statm.size_pages,
-            .resident_pages = proc->statm.resident_pages,
-            .shared_pages = proc->statm.shared_pages,
-        };
-        memcpy(seen.comm, proc->stat.comm, sizeof seen.comm);
-        trk__mem_tick_process(memory->model, &seen);
-        processes++;
-        if (!seen.start_stack && seen.resident_pages)
-            memory->limits |= TRK_MEMORY_LIMIT_HIDDEN;
-    }
+    bool only_moved = !tree->members_changed && trk__mem_tick_begin_changes(memory->model);
+    if (!only_moved)
+        trk__mem_tick_begin(memory->model);
+    for (uint32_t i = 0; tree->memory_moved && i < tree->count; i++)
+        if (has_memory(&tree->item[i]) && (tree->item[i].memory_moved || !only_moved))
+            feed_process(memory, &tree->item[i]);
     /* Where the job has no memory cgroup of its own none is made for it: charges and limits would move with it. */
-    bool has_cgroup = read_cgroup(memory, tree, processes, &cgroup);
+    bool has_cgroup = read_cgroup(memory, tree, memory->processes, &cgroup);
     trk__mem_tick_end(memory->model, has_cgroup ? &cgroup : NULL);
 }
 
@@ -319,11 +322,15 @@ static void sum_up_by_model(struct trk_job_memory *memory, struct trk_proc_tree 
 
 static void sum_up_resident(struct trk_job_memory *memory, const struct trk_proc_tree *tree)
 {
+    memory->known = false;
+    memory->processes = 0;
+    memory->rss_bytes = memory->virtual_bytes = memory->largest_bytes = 0;
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct trk_proc *proc = &tree->item[i];
         if (!has_memory(proc))
             continue;
         memory->known = true;
+        memory->processes++;
         uint64_t resident = resident_bytes(tree, proc);
         memory->rss_bytes += resident;
         if (resident > memory->largest_bytes)
@@ -334,10 +341,9 @@ static void sum_up_resident(struct trk_job_memory *memory, const struct trk_proc
 
 void trk__job_memory_tick(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
-    memory->known = false;
     memory->total_bytes = memory->low_bytes = memory->high_bytes = memory->estimated_bytes = 0;
-    memory->rss_bytes = memory->virtual_bytes = memory->largest_bytes = 0;
-    sum_up_resident(memory, tree);
+    if (tree->memory_moved)
+        sum_up_resident(memory, tree);
     if (!memory->known)
         return;
     if (memory->mode == TRK_MEMORY_PSS) {
@@ -348,4 +354,5 @@ void trk__job_memory_tick(struct trk_job_memory *memory, struct trk_proc_tree *t
         /* Asked for, or there is no memory for a model: pages that are shared count in each process. */
         memory->total_bytes = memory->high_bytes = memory->estimated_bytes = memory->rss_bytes;
     }
+    tree->memory_moved = tree->members_changed = false;
 }

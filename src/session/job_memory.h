@@ -22,6 +22,7 @@ struct trk_job_memory {
 
     /* Of the last tick. */
     bool known; /* at least one live process had memory to read */
+    uint32_t processes;
     uint64_t total_bytes, low_bytes, high_bytes;
     uint64_t estimated_bytes;
     uint64_t rss_bytes, virtual_bytes;

@@ -10,9 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Below it a clock tick of 10 ms would show in the rows. */
-static const int64_t FINE_CLOCK_BELOW_NS = 500000000;
-
 static const double INTERVAL_MIN_SECONDS = 0.001;
 static const double INTERVAL_MAX_SECONDS = 3600;
 static const double GRID_WAIT_MAX = 2 * 3600;
@@ -83,7 +80,6 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     trk__run_stats_init(&session->stats, options->interval_seconds);
     code = trk__context_init(&session->context, options->root_path, error);
     trk__job_init(&session->job, &session->context, options);
-    session->job.tree.fine_clock = session->interval_ns < FINE_CLOCK_BELOW_NS;
     if (code == 0)
         code = trk__truth_init(&session->truth, session, options->sources, error);
     if (code == 0 && options->gpus)
@@ -247,7 +243,6 @@ int trk_session_finish(trk_session *session, struct trk_error *error)
     if (!session->started || session->finished)
         return 0;
     session->finished = true;
-    session->job.tree.fine_clock = true; /* what waited for a whole tick counts now */
     int code = trk__session_tick(session, error);
     trk__truth_finish(&session->truth);
     trk__truth_find_killed(&session->truth);

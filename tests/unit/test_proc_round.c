@@ -1,0 +1,223 @@
+/* Looks at real processes that sleep: what is believed of them without reading their files. */
+#include "check.h"
+#include "collect/proc_look.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAGES = 64, BYTE_READS_MAX = 5 };
+
+/* A child that reads a byte when it is sent one, and a page of whose it has not touched. */
+struct sleeper {
+    struct trk_context context;
+    struct trk_proc_tree tree;
+    int send_fd;
+    pid_t pid;
+    char *untouched;
+};
+
+static void read_forever(int fd)
+{
+    char byte;
+    while (read(fd, &byte, 1) == 1)
+        continue;
+    _exit(0);
+}
+
+static void wait_until_asleep(const struct sleeper *s, pid_t pid)
+{
+    struct trk_proc proc = {.pid = pid, .fd = {-1, -1, -1}};
+    struct trk_proc_stat stat;
+    for (int i = 0; i < 2000; i++) {
+        if (trk__proc_read_stat(&s->context, &proc, &stat) == 0 && stat.state == 'S')
+            return;
+        usleep(1000);
+    }
+}
+
+static void sleeper_init(struct sleeper *s)
+{
+    int ends[2];
+    *s = (struct sleeper){0};
+    CHECK(trk__context_init(&s->context, NULL, NULL) == 0);
+    s->untouched = mmap(NULL, PAGES * s->context.page_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pipe(ends) == 0);
+    s->pid = fork();
+    if (s->pid == 0) {
+        close(ends[1]);
+        read_forever(ends[0]);
+    }
+    close(ends[0]);
+    s->send_fd = ends[1];
+    trk__proc_tree_init(&s->tree, &s->context);
+    CHECK(trk__proc_tree_set_root(&s->tree, s->pid) == 0);
+    wait_until_asleep(s, s->pid);
+}
+
+static void sleeper_done(struct sleeper *s)
+{
+    close(s->send_fd);
+    kill(s->pid, SIGKILL);
+    waitpid(s->pid, NULL, 0);
+    munmap(s->untouched, PAGES * s->context.page_bytes);
+    trk__proc_tree_done(&s->tree);
+    trk__context_done(&s->context);
+}
+
+static void send_byte(struct sleeper *s)
+{
+    CHECK(write(s->send_fd, "x", 1) == 1);
+    usleep(2000);
+    wait_until_asleep(s, s->pid);
+}
+
+static enum trk_look look(struct sleeper *s, struct trk_usage *ret_usage)
+{
+    trk__proc_round_begin(&s->tree);
+    return trk__proc_look(&s->tree, &s->tree.item[0], ret_usage);
+}
+
+/* One clock in ten thousand is round by chance, and is not believed. */
+static void look_until_it_rests(struct sleeper *s, struct trk_usage *ret_usage)
+{
+    CHECK(look(s, ret_usage) == TRK_LOOK_NEW);
+    for (int i = 0; i < BYTE_READS_MAX && look(s, ret_usage) != TRK_LOOK_SAME; i++)
+        send_byte(s);
+    CHECK(s->tree.item[0].rests);
+}
+
+static void one_byte_read_is_seen_and_rest_is_believed(void)
+{
+    struct sleeper s;
+    struct trk_usage before, after;
+    sleeper_init(&s);
+    look_until_it_rests(&s, &before);
+    CHECK(look(&s, &after) == TRK_LOOK_SAME);
+    send_byte(&s);
+    CHECK(look(&s, &after) == TRK_LOOK_NEW);
+    CHECK_U64(after.waited[TRK_USAGE_READ_CHARS], before.waited[TRK_USAGE_READ_CHARS] + 1);
+    CHECK_U64(after.waited[TRK_USAGE_READ_CALLS], before.waited[TRK_USAGE_READ_CALLS] + 1);
+    CHECK(after.own[TRK_USAGE_CPU_NS] > before.own[TRK_USAGE_CPU_NS]);
+    sleeper_done(&s);
+}
+
+static void rest_is_not_believed_for_long(void)
+{
+    struct sleeper s;
+    struct trk_usage usage;
+    sleeper_init(&s);
+    look_until_it_rests(&s, &usage);
+    s.tree.item[0].read_ns -= INT64_C(20000000000);
+    CHECK(look(&s, &usage) == TRK_LOOK_NEW);
+    sleeper_done(&s);
+}
+
+/* Somebody else writes into its memory: it need not run for that. */
+static void sizes_of_those_who_rest_are_read_under_pressure(void)
+{
+    struct sleeper s;
+    struct trk_usage usage;
+    char byte = 'x';
+    sleeper_init(&s);
+    s.tree.pressure_ns = -1; /* told by this test alone */
+    look_until_it_rests(&s, &usage);
+    uint64_t before = s.tree.item[0].statm.resident_pages;
+    for (unsigned i = 0; i < PAGES; i++) {
+        struct iovec from = {&byte, 1}, to = {s.untouched + i * s.context.page_bytes, 1};
+        CHECK(process_vm_writev(s.pid, &from, 1, &to, 1, 0) == 1);
+    }
+    CHECK(look(&s, &usage) == TRK_LOOK_SAME);
+    CHECK_U64(s.tree.item[0].statm.resident_pages, before);
+    s.tree.memory_moved = false;
+    s.tree.memory_is_taken = true;
+    CHECK(trk__proc_look(&s.tree, &s.tree.item[0], &usage) == TRK_LOOK_SAME);
+    CHECK(s.tree.item[0].statm.resident_pages >= before + PAGES);
+    CHECK(s.tree.memory_moved && s.tree.item[0].memory_moved);
+    sleeper_done(&s);
+}
+
+static void the_end_of_one_who_rested_is_seen(void)
+{
+    struct sleeper s;
+    struct trk_usage usage;
+    sleeper_init(&s);
+    look_until_it_rests(&s, &usage);
+    kill(s.pid, SIGKILL);
+    siginfo_t info;
+    waitid(P_PID, (id_t)s.pid, &info, WEXITED | WNOWAIT);
+    CHECK(look(&s, &usage) == TRK_LOOK_NEW);
+    CHECK(trk__proc_is_zombie(&s.tree.item[0]) && s.tree.members_changed);
+    CHECK_U64(s.tree.item[0].statm.resident_pages, 0);
+    waitpid(s.pid, NULL, 0);
+    CHECK(look(&s, &usage) == TRK_LOOK_GONE && s.tree.item[0].vanished);
+    sleeper_done(&s);
+}
+
+/* A child that forks one that sleeps. */
+static pid_t start_parent(int ready_fd)
+{
+    pid_t parent = fork();
+    if (parent == 0) {
+        pid_t child = fork();
+        if (child == 0)
+            for (;;)
+                pause();
+        if (write(ready_fd, &child, sizeof child) != sizeof child)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    return parent;
+}
+
+static void an_orphan_that_rests_shows_its_new_parent(void)
+{
+    struct sleeper s;
+    struct trk_usage usage;
+    pid_t child = 0;
+    int ready[2];
+    sleeper_init(&s); /* for its context */
+    CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 && pipe(ready) == 0);
+    pid_t parent = start_parent(ready[1]);
+    CHECK(read(ready[0], &child, sizeof child) == sizeof child);
+    wait_until_asleep(&s, parent);
+    wait_until_asleep(&s, child);
+    struct trk_proc_tree tree;
+    trk__proc_tree_init(&tree, &s.context);
+    CHECK(trk__proc_tree_set_root(&tree, parent) == 0);
+    trk__proc_tree_discover(&tree, 0);
+    CHECK_U64(tree.count, 2);
+    for (int round = 0; round < 3; round++) {
+        trk__proc_round_begin(&tree);
+        for (uint32_t i = tree.count; i-- > 0;)
+            trk__proc_look(&tree, &tree.item[i], &usage);
+        if (round == 0) {
+            kill(parent, SIGKILL);
+            waitpid(parent, NULL, 0);
+        }
+        trk__proc_tree_sweep(&tree);
+    }
+    CHECK_U64(tree.count, 1);
+    CHECK(tree.item[0].pid == child && tree.item[0].stat.ppid == getpid());
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    trk__proc_tree_done(&tree);
+    close(ready[0]);
+    close(ready[1]);
+    sleeper_done(&s);
+}
+
+int main(void)
+{
+    RUN(one_byte_read_is_seen_and_rest_is_believed);
+    RUN(rest_is_not_believed_for_long);
+    RUN(sizes_of_those_who_rest_are_read_under_pressure);
+    RUN(the_end_of_one_who_rested_is_seen);
+    RUN(an_orphan_that_rests_shows_its_new_parent);
+    return check_done("proc_round");
+}
