@@ -139,17 +139,33 @@ static int taskstats_fd(const void *self)
     return ((const struct taskstats_source *)self)->fd;
 }
 
+/* Takes up to a batch; returns how many, or a negative code. A record is some 600 bytes, twice that for the last thread
+ * of several. */
+static int take_batch(const struct taskstats_source *taskstats, trk_record_sink *sink, void *state)
+{
+    enum { BATCH = 8, RECORD_SIZE = 4096 };
+    char data[BATCH][RECORD_SIZE];
+    struct iovec parts[BATCH];
+    struct mmsghdr messages[BATCH] = {0};
+    for (int i = 0; i < BATCH; i++) {
+        parts[i] = (struct iovec){.iov_base = data[i], .iov_len = RECORD_SIZE};
+        messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
+    }
+    int count = recvmmsg(taskstats->fd, messages, BATCH, MSG_DONTWAIT, NULL);
+    if (count < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+    for (int i = 0; i < count; i++)
+        trk__task_exits_parse(data[i], messages[i].msg_len, taskstats->family, sink, state);
+    return count < BATCH ? 0 : count;
+}
+
 static int taskstats_drain(void *self, trk_record_sink *sink, void *state)
 {
-    const struct taskstats_source *taskstats = self;
-    char data[DATAGRAM_SIZE];
-    for (int i = 0; i < DATAGRAMS_A_DRAIN; i++) {
-        ssize_t len = recv(taskstats->fd, data, sizeof data, MSG_DONTWAIT);
-        if (len < 0)
-            return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-        trk__task_exits_parse(data, (size_t)len, taskstats->family, sink, state);
-    }
-    return 0;
+    int taken = 0, count;
+    do
+        taken += count = take_batch(self, sink, state);
+    while (count > 0 && taken < DATAGRAMS_A_DRAIN);
+    return count < 0 ? count : 0;
 }
 
 const struct trk_source_ops trk__source_taskstats_ops = {

@@ -126,13 +126,29 @@ static uint64_t link_count(const struct trk_proc_list *list)
     return fstat(list->context->proc_fd, &stat) < 0 ? 0 : (uint64_t)stat.st_nlink;
 }
 
+/* Where births in the job are told, what others fork is of no interest. Events are told in the machine's first PID
+ * namespace only, where the link count of /proc counts all processes; those who see but their own are listed. */
+static bool has_no_births(const struct trk_proc_list *list)
+{
+    return list->told_births == list->told && !list->is_doubtful && list->now.count &&
+           list->now.item[0].pid == 1;
+}
+
 /* Births move the count of forks, deaths the link count of /proc: with both unchanged nothing was born or
  * died. Neither is trusted where it cannot be right. */
 static bool still_valid(const struct trk_proc_list *list, uint64_t forks, uint64_t links,
                         int64_t now_ns)
 {
-    return list->listed && forks >= list->now.count && forks == list->forks &&
-           links == list->links && now_ns - list->listed_ns < LISTING_TRUSTED_NS;
+    if (!list->listed || now_ns - list->listed_ns >= LISTING_TRUSTED_NS)
+        return false;
+    if (list->told_births)
+        return has_no_births(list);
+    return forks >= list->now.count && forks == list->forks && links == list->links;
+}
+
+uint64_t trk__proc_list_count(const struct trk_proc_list *list)
+{
+    return list->now.count + list->links_now - list->links;
 }
 
 int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool *ret_changed)
@@ -140,6 +156,7 @@ int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool *ret
     int64_t now_ns = trk__context_monotonic_ns(list->context);
     uint64_t links = link_count(list);
     *ret_changed = false;
+    list->links_now = links;
     if (still_valid(list, forks, links, now_ns))
         return 0;
     int code = read_directory(list, &list->before);
@@ -149,8 +166,13 @@ int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool *ret
     struct trk_pid_array swap = list->now;
     list->now = list->before;
     list->before = swap;
+    /* Who was born just now may not show its parent yet, or stand where the listing had been: so one more. */
+    list->is_doubtful = list->told_births != list->told;
+    list->told = list->told_births;
     list->forks = forks;
-    list->links = links;
+    /* Births and deaths are at the end of the listing, where the newest pids are: the count is the latest one. Where
+     * it tells that something died, the one before is, so that nothing is missed. */
+    list->links = list->links_now = list->told ? link_count(list) : links;
     list->listed_ns = now_ns;
     list->listed = true;
     *ret_changed = true;

@@ -1,5 +1,5 @@
-/* Which pids there are. The whole of /proc is listed only when a process was born or died since
- * the last time; what is new is told apart without opening anything. */
+/* Which pids there are. The whole of /proc is listed only when a process may have been born to the job, or has
+ * died, since the last time; what is new is told apart without opening anything. */
 #ifndef TRK_COLLECT_PROC_LIST_H
 #define TRK_COLLECT_PROC_LIST_H
 
@@ -28,9 +28,12 @@ struct trk_proc_list {
     int dir_fd;
     struct trk_pid_array now;    /* ascending by pid */
     struct trk_pid_array before; /* kept for its memory */
-    uint64_t forks, links;       /* what the listing was valid for */
+    uint64_t forks, links, told; /* what the listing was valid for */
     int64_t listed_ns;
     bool listed;
+    bool is_doubtful;     /* made because somebody was born: the next one is made too */
+    uint64_t links_now;   /* at the last refresh */
+    uint64_t told_births; /* in the job, as the kernel's events tell, + 1; 0: they do not */
 };
 
 void trk__proc_list_init(struct trk_proc_list *list, const struct trk_context *context);
@@ -39,6 +42,9 @@ void trk__proc_list_done(struct trk_proc_list *list);
 /* Brings the listing up to date. `forks` is the kernel's count of forks since boot, read before this call; 0:
  * not known. Sets *ret_changed when it was listed anew (fresh entries are marked). */
 int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool *ret_changed);
+
+/* How many processes the machine has now. */
+uint64_t trk__proc_list_count(const struct trk_proc_list *list);
 
 /* Whether the listing has a process of that number. */
 bool trk__proc_list_has(const struct trk_proc_list *list, pid_t pid);

@@ -388,7 +388,7 @@ static unsigned cores_of(struct trk_job *job, int64_t elapsed_ns)
 void trk__job_fill(struct trk_job *job, struct trk_sample *sample)
 {
     if (job->tree.list.listed)
-        trk__sample_set(sample, TRK_M_SYS_PROCESSES, job->tree.list.now.count);
+        trk__sample_set(sample, TRK_M_SYS_PROCESSES, trk__proc_list_count(&job->tree.list));
     if (!job->has_root)
         return;
     trk__sample_set(sample, TRK_M_PROC_PID, (uint64_t)job->tree.root_pid);

@@ -82,41 +82,66 @@ int trk__loop_open(struct trk_session *session, struct trk_error *error)
     return 0;
 }
 
-/* The kernel tells of every process of the machine, and a wake-up for each would cost more than the looks. So
- * what waits is taken at times: often enough that the socket's buffer lasts, which the last take tells. */
+/* The kernel tells of every process of the machine, and a wake-up for each would cost more than the looks. So the
+ * first that waits wakes us, and is taken a while later with those that have followed: soon enough that the
+ * socket's buffer lasts, which the last take tells. Where many come the time alone wakes us. */
 static const int64_t DRAIN_PERIOD_MIN_NS = 4000000;
-enum { DRAIN_FEW = 50, DRAIN_MANY = 200 };
+enum { DRAIN_FEWEST = 8, DRAIN_FEW = 50, DRAIN_MANY = 200 };
 
-static void arm_drain(const struct trk_session *session)
+static void await_news(struct trk_session *session, int operation)
 {
-    struct itimerspec when = {.it_value = to_timespec(session->drain_period_ns)};
-    timerfd_settime(session->drain_fd, 0, &when, NULL);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = FROM_TRUTH};
+    int fd = trk__truth_news_fd(&session->truth);
+    session->drain_due_ns = 0;
+    session->truth.awaits_news =
+        fd >= 0 && epoll_ctl(session->epoll_fd, operation, fd, &event) == 0;
 }
 
-void trk__loop_drain_often(struct trk_session *session, int64_t longest_ns)
+void trk__loop_watch_news(struct trk_session *session, int64_t longest_ns)
 {
-    session->drain_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (session->drain_fd < 0 || watch(session, session->drain_fd, FROM_TRUTH) < 0)
-        return; /* what waits is then taken at each look */
     session->drain_period_ns = DRAIN_PERIOD_MIN_NS;
     session->drain_longest_ns = longest_ns;
-    arm_drain(session);
+    await_news(session, EPOLL_CTL_ADD); /* refused: what waits is taken at each look */
 }
 
-static void on_drain(struct trk_session *session)
+static void on_news(struct trk_session *session)
+{
+    int64_t now_ns = trk__context_monotonic_ns(&session->context);
+    trk__truth_on_news(&session->truth, now_ns);
+    session->drain_due_ns = now_ns + session->drain_period_ns;
+}
+
+static void drain(struct trk_session *session, int64_t now_ns)
 {
     unsigned taken = trk__truth_drain(&session->truth);
     if (taken > DRAIN_MANY && session->drain_period_ns > DRAIN_PERIOD_MIN_NS)
         session->drain_period_ns /= 2;
     else if (taken < DRAIN_FEW && session->drain_period_ns * 2 <= session->drain_longest_ns)
         session->drain_period_ns *= 2;
-    arm_drain(session);
+    session->drain_due_ns = now_ns + session->drain_period_ns;
+    if (taken < DRAIN_FEWEST)
+        await_news(session, EPOLL_CTL_MOD);
+}
+
+static void drain_if_due(struct trk_session *session)
+{
+    int64_t now_ns = session->drain_due_ns ? trk__context_monotonic_ns(&session->context) : 0;
+    if (session->drain_due_ns && now_ns >= session->drain_due_ns)
+        drain(session, now_ns);
+}
+
+/* In ms for epoll_wait, rounded up. */
+static int time_until_drain_ms(const struct trk_session *session)
+{
+    if (!session->drain_due_ns)
+        return -1;
+    int64_t left_ns = session->drain_due_ns - trk__context_monotonic_ns(&session->context) + 999999;
+    return left_ns > 0 ? (int)(left_ns / 1000000) : 0;
 }
 
 void trk__loop_close(struct trk_session *session)
 {
-    int *const fds[] = {&session->epoll_fd, &session->timer_fd, &session->pid_fd,
-                        &session->drain_fd};
+    int *const fds[] = {&session->epoll_fd, &session->timer_fd, &session->pid_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (*fds[i] >= 0)
             close(*fds[i]);
@@ -275,7 +300,7 @@ static int handle(struct trk_session *session, enum source source, struct trk_ev
     case FROM_ROOT:
         return on_root(session, event, error);
     case FROM_TRUTH:
-        on_drain(session);
+        on_news(session);
         return 0;
     }
     return 0;
@@ -296,9 +321,11 @@ int trk_session_next(trk_session *session, struct trk_event *ret_event, struct t
     for (;;) {
         struct epoll_event ready;
         bool has_more = session->trace.has_more;
-        int count = epoll_wait(session->epoll_fd, &ready, 1, has_more ? 0 : -1);
+        int wait_ms = has_more ? 0 : time_until_drain_ms(session);
+        int count = epoll_wait(session->epoll_fd, &ready, 1, wait_ms);
         if (count < 0 && (errno != EINTR || session->options.interruptible))
             return trk__error_set(error, -errno, "cannot wait for events: %s", strerror(errno));
+        drain_if_due(session);
         if (count <= 0 && !has_more)
             continue;
         int code = count > 0 ? handle(session, ready.data.u32, ret_event, error)

@@ -75,7 +75,7 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     session->options = *options;
     session->interval_ns = llround(options->interval_seconds * 1e9);
     session->time_limit_seconds = NAN;
-    session->epoll_fd = session->timer_fd = session->pid_fd = session->drain_fd = -1;
+    session->epoll_fd = session->timer_fd = session->pid_fd = -1;
     session->context.root_fd = session->context.proc_fd = -1;
     trk__run_stats_init(&session->stats, options->interval_seconds);
     code = trk__context_init(&session->context, options->root_path, error);

@@ -59,8 +59,10 @@ struct trk_session {
     bool lists_processes; /* rows say how many processes the machine has */
     bool root_is_zombie;  /* the next tick looks at it, then reaps it */
 
-    int epoll_fd, timer_fd, pid_fd, drain_fd;
+    int epoll_fd, timer_fd, pid_fd;
+    int64_t drain_due_ns; /* when births and deaths that were told are taken; 0: none wait */
     int64_t drain_period_ns, drain_longest_ns;
+    int64_t machine_read_ns; /* when the machine's CPU time and forks were read */
     struct trk_run_stats stats;
     uint64_t oom_kills_first;
     bool oom_kills_known;
@@ -108,7 +110,7 @@ void trk__session_add_note(struct trk_session *session, const char *format, ...)
 int trk__loop_open(struct trk_session *session, struct trk_error *error);
 void trk__loop_close(struct trk_session *session);
 
-/* Wakes the loop for trk__truth_drain from now on, at least so often. */
-void trk__loop_drain_often(struct trk_session *session, int64_t longest_ns);
+/* From now on trk__truth_drain is called when something was told, that long afterwards at most. */
+void trk__loop_watch_news(struct trk_session *session, int64_t longest_ns);
 
 #endif

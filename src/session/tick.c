@@ -13,8 +13,23 @@ static uint64_t forks_of(const struct trk_sample *sample)
     return trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL) ? sample->raw[TRK_M_SYS_FORKS_TOTAL] : 0;
 }
 
+/* Where births in the job are told, the count of forks is not waited for, and the machine's CPU time, which comes in
+ * ticks of 10 ms, need not be read more often than it can move by some of them. */
+static bool is_machine_due(struct trk_session *session)
+{
+    const int64_t apart_ns = 100000000;
+    int64_t now_ns = trk__context_monotonic_ns(&session->context);
+    if (session->job.tree.list.told_births && !session->finished &&
+        now_ns - session->machine_read_ns < apart_ns)
+        return false;
+    session->machine_read_ns = now_ns;
+    return true;
+}
+
 void trk__session_read_collectors(struct trk_session *session, struct trk_sample *sample)
 {
+    if (!(session->options.rows & TRK_ROWS_SYSTEM) && !is_machine_due(session))
+        return;
     for (unsigned i = 0; i < session->collector_count; i++)
         trk__collector_read(session->collector[i].ops, session->collector[i].self, sample);
 }
@@ -56,7 +71,8 @@ void trk__session_peek(struct trk_session *session)
      * saves a listing of all processes where nothing was born. */
     struct trk_sample *scratch = &session->sample[session->current ^ 1];
     trk__sample_clear(scratch);
-    for (unsigned i = 0; i < session->collector_count; i++)
+    bool is_due = is_machine_due(session);
+    for (unsigned i = 0; i < session->collector_count && is_due; i++)
         if (session->collector[i].ops == &trk__sys_cpu_ops)
             session->collector[i].ops->read(session->collector[i].self, scratch);
     trk__truth_before_look(&session->truth);

@@ -168,11 +168,27 @@ static void limit_rate(struct trk_truth *truth)
     truth->rate_exits = 0;
 }
 
+int trk__truth_news_fd(const struct trk_truth *truth)
+{
+    void *events = open_self(truth, TRK_TRUTH_EVENTS);
+    return events ? trk__source_events_ops.fd(events) : -1;
+}
+
+void trk__truth_on_news(struct trk_truth *truth, int64_t now_ns)
+{
+    truth->awaits_news = false;
+    if (now_ns - truth->rate_since_ns < RATE_WINDOW_NS)
+        return;
+    truth->rate_since_ns = now_ns;
+    truth->rate_exits = 0;
+}
+
 unsigned trk__truth_drain(struct trk_truth *truth)
 {
     void *events = open_self(truth, TRK_TRUTH_EVENTS);
     void *taskstats = open_self(truth, TRK_TRUTH_TASKSTATS);
     truth->taken = 0;
+    truth->drained = true;
     if (!events)
         return 0;
     /* Records first: then the birth of everybody whose end is told in them is among the events. */
@@ -241,13 +257,23 @@ static int64_t longest_drain_ns(const struct trk_truth *truth)
     return is_large ? LARGE_NS : SMALL_NS;
 }
 
+/* Who belongs to the job is looked for when somebody was born to it, where that is told: members that a look has found
+ * count as well, because their children may have come before they were known. */
+static void tell_births(const struct trk_truth *truth)
+{
+    uint64_t births = truth->book.ever + truth->near_births;
+    job_of(truth)->tree.list.told_births = truth->events_from_start ? births + 1 : 0;
+}
+
 /* The rest is opened at the first look: a job that ends before it needs none of it. */
 void trk__truth_before_look(struct trk_truth *truth)
 {
     const struct trk_job *job = job_of(truth);
     struct trk_source_setup setup = setup_of(truth);
-    /* Who is found gone by a look has then been told of, with how it ended. */
-    trk__truth_drain(truth);
+    truth->drained = false;
+    if (!truth->awaits_news)
+        trk__truth_drain(truth);
+    tell_births(truth);
     if (!job->has_root || !job->visible || job->root_gone || truth->session->root_is_zombie ||
         truth->is_watching)
         return;
@@ -256,7 +282,7 @@ void trk__truth_before_look(struct trk_truth *truth)
     if (!truth->source[TRK_TRUTH_EVENTS].is_open)
         return;
     listen_to_records(truth, &setup);
-    trk__loop_drain_often(truth->session, longest_drain_ns(truth));
+    trk__loop_watch_news(truth->session, longest_drain_ns(truth));
 }
 
 static void read_counters(struct trk_truth *truth)
@@ -362,10 +388,8 @@ void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sam
     const struct trk_job *job = job_of(truth);
     if (!job->has_root || !job->visible)
         return;
-    if (truth->source[TRK_TRUTH_EVENTS].is_open) {
-        trk__lives_open(truth);
-        trk__truth_drain(truth);
-    }
+    if (truth->source[TRK_TRUTH_EVENTS].is_open && trk__lives_open(truth))
+        trk__truth_drain(truth); /* their children may have been told already */
     trk__truth_read_marks(truth, sample);
     place_in_cgroup(truth);
     read_counters(truth);

@@ -40,7 +40,11 @@ struct trk_truth {
     bool events_dropped;
     int64_t rate_since_ns; /* exits of the machine are counted from here on */
     uint32_t rate_exits;
-    unsigned taken; /* by the drain that is under way */
+    unsigned taken;       /* by the drain that is under way */
+    bool awaits_news;     /* the loop wakes us when something is told, and nothing was yet */
+    bool drained;         /* in the look that is under way */
+    uint64_t near_births; /* told to be a child of the job's, or ours */
+    uint64_t opened_ever; /* members that have had their lives opened */
 
     /* Exit records wait for the births that were told at the same time. */
     struct trk_record *pending;
@@ -98,6 +102,12 @@ void trk__truth_take_end(struct trk_truth *truth, const struct trk_life *told);
 /* Seconds since the epoch of a start that the kernel tells in ticks since boot. */
 double trk__truth_start_time(const struct trk_truth *truth, uint64_t start_ticks);
 
+/* The descriptor that becomes readable when something is told; -1: none does. */
+int trk__truth_news_fd(const struct trk_truth *truth);
+
+/* It has become readable. */
+void trk__truth_on_news(struct trk_truth *truth, int64_t now_ns);
+
 /* `pid` is about to end, with this mark. */
 void trk__truth_take_mark(struct trk_truth *truth, pid_t pid, uint64_t mark_bytes);
 
@@ -118,8 +128,9 @@ void trk__lives_take_event(void *state, const struct trk_record *record);
 void trk__lives_keep_record(void *state, const struct trk_record *record);
 void trk__lives_apply_records(struct trk_truth *truth);
 
-/* Members that a look has found open their lives, so that what is told of them and of their children counts. */
-void trk__lives_open(struct trk_truth *truth);
+/* Members that a look has found open their lives, so that what is told of them and of their children counts. False
+ * where nobody was found since the last time. */
+bool trk__lives_open(struct trk_truth *truth);
 
 /* Who lives on when the session ends. */
 void trk__lives_end_survivors(struct trk_truth *truth);

@@ -82,6 +82,9 @@ static void note_end_time(const struct trk_truth *truth, struct trk_life *life, 
 void trk__lives_process_end(void *state, pid_t pid, const struct trk_proc *proc, const int *status)
 {
     struct trk_truth *truth = state;
+    /* How it ended may have been told since the look began. */
+    if (!status && !truth->drained)
+        trk__truth_drain(truth);
     struct trk_life *open = trk__book_find(&truth->book, pid);
     struct trk_life alone = {.pid = pid, .merged = 1};
     struct trk_life *life = open ? open : &alone;
@@ -106,6 +109,7 @@ void trk__lives_process_end(void *state, pid_t pid, const struct trk_proc *proc,
 static void on_birth(struct trk_truth *truth, const struct trk_record *record)
 {
     const struct trk_life *parent = trk__book_find(&truth->book, record->ppid);
+    truth->near_births += parent || record->ppid == job_of(truth)->tree.self_pid;
     if (!parent)
         return;
     /* Copied: opening may move the table. */
@@ -269,12 +273,17 @@ void trk__truth_take_mark(struct trk_truth *truth, pid_t pid, uint64_t mark_byte
     trk__peak_ended(&truth->peak, mark_bytes, shared_of(truth, pid));
 }
 
-/* Members that a look has found open their lives, so that what is told of them and of their children counts. */
-void trk__lives_open(struct trk_truth *truth)
+/* Members that a look has found open their lives, so that what is told of them and of their children counts. Who rests
+ * has been here, and has its name still. */
+bool trk__lives_open(struct trk_truth *truth)
 {
     const struct trk_proc_tree *tree = &job_of(truth)->tree;
+    bool has_new = truth->opened_ever != tree->ever;
+    truth->opened_ever = tree->ever;
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct trk_proc *proc = &tree->item[i];
+        if (proc->rests)
+            continue;
         bool is_root = proc->pid == tree->root_pid; /* one that has ended may have had children */
         if (trk__proc_is_zombie(proc) && !(is_root && !truth->book.ever))
             continue;
@@ -289,6 +298,7 @@ void trk__lives_open(struct trk_truth *truth)
         memcpy(life->comm, proc->stat.comm, sizeof life->comm);
         life->named_ns = job_of(truth)->looked_ns;
     }
+    return has_new;
 }
 
 void trk__lives_end_survivors(struct trk_truth *truth)
