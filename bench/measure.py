@@ -36,6 +36,17 @@ def available_mib():
     return 0
 
 
+def count_forks():
+    with open("/proc/stat", encoding="ascii") as stat:
+        return next(int(line.split()[1]) for line in stat if line.startswith("processes "))
+
+
+def forks_per_second(seconds=3):
+    before = count_forks()
+    time.sleep(seconds)
+    return (count_forks() - before) / seconds
+
+
 class Target:
     """A process that trees.c makes; ends with the `with` block."""
 
@@ -133,49 +144,38 @@ def side_by_side(jobs):
     return results
 
 
-def cost(trees_program, subjects_by_group, rounds, ticks_of, say):
-    """{scenario: {subject: [run, ...]}} and what went wrong. The two single processes are watched in
-    one go, half a second apart: two sleeping processes do not disturb each other."""
-    results, problems = {}, []
-    big = available_mib() >= BIG_NEEDS_MIB
-    if not big:
+def groups_of_targets(problems):
+    """[[(name, kind, amount), ...], ...]: what stands together is watched in one go, each by its own tracker and at
+    its own part of the second: what sleeps does not disturb the others."""
+    small = [("1", "tree", 1), ("100", "tree", 100), ("100 awake", "awake", 100)]
+    if available_mib() >= BIG_NEEDS_MIB:
+        small.append(("8 GB", "big", BIG_MIB))
+    else:
         problems.append(f"8 GB process: less than {BIG_NEEDS_MIB} MiB of memory free")
-    groups = [
-        [("1", "tree", 1)] + ([("8 GB", "big", BIG_MIB)] if big else []),
-        [("100", "tree", 100)],
-        [("1000", "tree", 1000)],
-    ]
-    for group in groups:
-        targets = [Target(trees_program, kind, amount) for _, kind, amount in group]
-        names = [name for name, _, _ in group]
-        for number in range(rounds):
-            say(f"cost of {' and '.join(names)}: round {number + 1} of {rounds}")
-            for subject in subjects_by_group(names):
-                jobs = [lambda target=target: retried(
-                    lambda: cost_of(subject, target.pid, ticks_of(subject)), problems) for target in targets]
-                for name, run in zip(names, side_by_side(jobs)):
-                    if run:
-                        results.setdefault(name, {}).setdefault(subject.key, []).append(run)
-        for target in targets:
-            target.__exit__()
-    return results, problems
+    return [small, [("1000", "tree", 1000)], [("1000 awake", "awake", 1000)]]
 
 
-def minute(trees_program, floor, ours, rounds, ticks, say):
-    """{scenario: {subject: [run, ...]}} over many ticks. This tracker reads true memory more often in
-    its first seconds than later, which a short window would take for the rule. Floor and tracker
-    watch in the same minute, each at its own part of the second."""
+def cost(trees_program, own, peers_of, rounds, ticks, peer_ticks, say):
+    """{scenario: {subject: [run, ...]}} and what went wrong. The floor and this tracker watch side by side, long
+    enough for what this tracker does once in a while; the others take turns behind them."""
     results, problems = {}, []
-    for name in ("100", "1000"):
-        with Target(trees_program, "tree", int(name)) as target:
-            for number in range(rounds):
-                say(f"a minute of {name}: round {number + 1} of {rounds}")
-                jobs = [lambda subject=subject: retried(
-                    lambda: cost_of(subject, target.pid, ticks), problems)
-                        for subject in (floor, ours)]
-                for subject, run in zip((floor, ours), side_by_side(jobs)):
+    for group in groups_of_targets(problems):
+        targets = {name: Target(trees_program, kind, amount) for name, kind, amount in group}
+        for number in range(rounds):
+            say(f"cost of {', '.join(targets)}: round {number + 1} of {rounds}")
+            turns = [[(name, subject, ticks) for name in targets for subject in own]]
+            for peer in dict.fromkeys(peer for name in targets for peer in peers_of(name)):
+                turns.append([(name, peer, peer_ticks) for name in targets
+                              if peer in peers_of(name)])
+            for turn in turns:
+                runs = side_by_side([lambda watch=watch: retried(
+                    lambda: cost_of(watch[1], targets[watch[0]].pid, watch[2]), problems)
+                                     for watch in turn])
+                for (name, subject, _), run in zip(turn, runs):
                     if run:
                         results.setdefault(name, {}).setdefault(subject.key, []).append(run)
+        for target in targets.values():
+            target.__exit__()
     return results, problems
 
 

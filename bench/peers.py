@@ -96,16 +96,24 @@ class Floor:
 class Ours:
     key, name = "ours", "resource-tracker (this)"
 
-    def __init__(self, program, scratch):
-        self.program, self.scratch = program, scratch
+    def __init__(self, program, scratch, options=()):
+        self.program, self.scratch, self.options = program, scratch, options
 
     def start(self, pid, interval=1.0, system=True, summary=None):
-        rows = fresh(os.path.join(self.scratch, f"ours-{pid}.csv"))
-        command = [self.program, "attach", "-i", str(interval), "--rows",
+        rows = fresh(os.path.join(self.scratch, f"{self.key}-{pid}.csv"))
+        command = [self.program, "attach", *self.options, "-i", str(interval), "--rows",
                    "both" if system else "process", "-o", rows,
                    *(["--force", "-s", summary] if summary else []), str(pid)]
         begin = time.monotonic() + SETTLE_SECONDS
         return Running(spawn(command), begin, rows)
+
+
+class Engine(Ours):
+    """This tracker without the sources that make totals exact."""
+    key, name = "engine", "resource-tracker --sources wait4"
+
+    def __init__(self, program, scratch):
+        super().__init__(program, scratch, ("--sources", "wait4"))
 
 
 class PythonPeer:

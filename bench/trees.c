@@ -2,6 +2,7 @@
  * map and unmap memory and time their own stalls.
  *
  *   trees tree N          N sleeping processes: a root, its children, some grandchildren
+ *   trees awake N         the same, each of which wakes up every half a second and reads something
  *   trees big MIB         one process with MIB resident in 4K pages
  *   trees churn MIB       the same, mapping and unmapping; each line on stdin ends a window and
  *                         prints "count p99_ns worst_ns"
@@ -12,6 +13,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -25,11 +27,12 @@
 
 enum {
     PAGE_BYTES = 4096,
-    OWN_BYTES = 1 << 20,    /* private memory of each process of a tree: about 2 MB resident */
-    BRANCH_PROCESSES = 5,   /* a child with grandchildren: itself and four */
-    CHURN_BYTES = 1 << 18,  /* mapped, touched and unmapped at each step */
-    GROW_MIB = 16,          /* in one go */
-    GROW_CHURNS = 4,        /* between two of them */
+    OWN_BYTES = 1 << 20,   /* private memory of each process of a tree: about 2 MB resident */
+    BRANCH_PROCESSES = 5,  /* a child with grandchildren: itself and four */
+    CHURN_BYTES = 1 << 18, /* mapped, touched and unmapped at each step */
+    GROW_MIB = 16,         /* in one go */
+    GROW_CHURNS = 4,       /* between two of them */
+    WAKE_NS = 500000000,
     CHURN_PAUSE_NS = 200000 /* between steps: a stall is the target's, not a fight for a core */
 };
 
@@ -67,8 +70,28 @@ static void wait_for_end_of_input(void)
 
 /* ---- tree ----------------------------------------------------------------------------- */
 
-/* Becomes a branch of `processes`: itself, and children that only sleep. */
-static void be_branch(unsigned processes, int ready_fd)
+static void sleep_on(void)
+{
+    for (;;)
+        pause();
+}
+
+/* At its own part of the half second, so that they do not wake as one. */
+static void wake_often(void)
+{
+    struct timespec time = {.tv_nsec = (getpid() * 7919L) % WAKE_NS};
+    char bytes[64];
+    nanosleep(&time, NULL);
+    for (time.tv_nsec = WAKE_NS;; nanosleep(&time, NULL)) {
+        int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || read(fd, bytes, sizeof bytes) != sizeof bytes)
+            _exit(1);
+        close(fd);
+    }
+}
+
+/* Becomes a branch of `processes`: itself and its children. */
+static void be_branch(unsigned processes, int ready_fd, void (*live)(void))
 {
     for (unsigned i = 1; i < processes; i++) {
         pid_t pid = fork();
@@ -83,8 +106,7 @@ static void be_branch(unsigned processes, int ready_fd)
     map_resident(OWN_BYTES);
     if (write(ready_fd, "x", 1) != 1)
         _exit(1);
-    for (;;)
-        pause();
+    live();
 }
 
 static void wait_for_bytes(int fd, unsigned count)
@@ -96,7 +118,7 @@ static void wait_for_bytes(int fd, unsigned count)
         fail("a process of the tree did not start");
 }
 
-static int run_tree(unsigned processes)
+static int run_tree(unsigned processes, void (*live)(void))
 {
     int ready[2];
     if (pipe(ready) < 0)
@@ -110,7 +132,7 @@ static int run_tree(unsigned processes)
         if (pid < 0)
             fail("fork");
         if (pid == 0)
-            be_branch(branch, ready[1]);
+            be_branch(branch, ready[1], live);
         left -= branch;
     }
     map_resident(OWN_BYTES);
@@ -257,13 +279,15 @@ int main(int argc, char **argv)
 {
     unsigned long amount = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
     if (amount > 0 && strcmp(argv[1], "tree") == 0)
-        return run_tree((unsigned)amount);
+        return run_tree((unsigned)amount, sleep_on);
+    if (amount > 0 && strcmp(argv[1], "awake") == 0)
+        return run_tree((unsigned)amount, wake_often);
     if (amount > 0 && strcmp(argv[1], "big") == 0)
         return run_big(amount);
     if (amount > 0 && strcmp(argv[1], "churn") == 0)
         return run_churn(amount);
     if (amount > 0 && strcmp(argv[1], "grow") == 0)
         return run_grow(amount);
-    fprintf(stderr, "usage: trees tree N | big MIB | churn MIB | grow MIB\n");
+    fprintf(stderr, "usage: trees tree N | awake N | big MIB | churn MIB | grow MIB\n");
     return 2;
 }
