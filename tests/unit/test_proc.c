@@ -287,6 +287,53 @@ static void an_unchanged_machine_is_not_listed_again(void)
     world_done(&w);
 }
 
+/* A listing, and whether it was made anew. */
+static bool lists(struct trk_proc_list *list, uint64_t told_births)
+{
+    static uint64_t forks = 1000;
+    bool changed = false;
+    list->told_births = told_births;
+    CHECK(trk__proc_list_refresh(list, forks++, &changed) == 0);
+    return changed;
+}
+
+static void where_births_are_told_others_may_fork(void)
+{
+    struct world w;
+    world_init(&w);
+    born(&w, 1, 0, 1);
+    born(&w, 100, 1, 10);
+    struct trk_proc_list list;
+    trk__proc_list_init(&list, &w.context);
+    CHECK(lists(&list, 1) && lists(&list, 1)); /* the first word: once more */
+    CHECK(!lists(&list, 1));
+    CHECK_U64(trk__proc_list_count(&list), 2);
+    born(&w, 500, 1, 20); /* somebody else's */
+    CHECK(!lists(&list, 1));
+    CHECK_U64(trk__proc_list_count(&list), 3);
+    CHECK(!trk__proc_list_has(&list, 500));
+    born(&w, 501, 100, 30);
+    CHECK(lists(&list, 2) && lists(&list, 2));
+    CHECK(trk__proc_list_has(&list, 500) && trk__proc_list_has(&list, 501));
+    CHECK(!lists(&list, 2));
+    CHECK_U64(trk__proc_list_count(&list), 4);
+    CHECK(lists(&list, 0) && lists(&list, 0)); /* no longer told */
+    trk__proc_list_done(&list);
+    world_done(&w);
+}
+
+static void who_sees_but_its_own_processes_lists_them(void)
+{
+    struct world w;
+    world_init(&w);
+    born(&w, 100, 77, 10);
+    struct trk_proc_list list;
+    trk__proc_list_init(&list, &w.context);
+    CHECK(lists(&list, 1) && lists(&list, 1) && lists(&list, 1));
+    trk__proc_list_done(&list);
+    world_done(&w);
+}
+
 static void a_root_that_is_not_there_is_an_error(void)
 {
     struct world w;
@@ -323,6 +370,8 @@ int main(void)
     RUN(a_look_reads_all_three_files);
     RUN(no_descriptors_left_means_opening_each_time);
     RUN(an_unchanged_machine_is_not_listed_again);
+    RUN(where_births_are_told_others_may_fork);
+    RUN(who_sees_but_its_own_processes_lists_them);
     RUN(a_root_that_is_not_there_is_an_error);
     RUN(the_cpu_clock_of_another_process_can_be_read);
     return check_done("proc");
