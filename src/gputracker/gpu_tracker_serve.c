@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
 enum { EXIT_FAULT = 125, FILE_MODE = 0600, PATH_SIZE = TRK_TRACKER_FOLDER_SIZE + 16 };
 
@@ -69,16 +68,6 @@ static void report(void *state, const struct trk_gpu_usage *usage)
         server->reports--; /* a full disk: the reader keeps what it had */
 }
 
-static int open_signals(void)
-{
-    sigset_t ending;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGINT);
-    sigprocmask(SIG_BLOCK, &ending, NULL);
-    return signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static bool is_orphan(const struct server *server)
 {
     return getppid() != server->parent;
@@ -88,7 +77,7 @@ static void follow(const struct server *server, trk_gpu_tracker *tracker, trk_se
 {
     struct trk_event event;
     while (!is_orphan(server) && trk_session_next(session, &event, NULL) == 0)
-        if (event.kind == TRK_EVENT_SIGNAL || event.kind == TRK_EVENT_END)
+        if (trk__serve_is_over(&event))
             break;
     trk_gpu_tracker_stop(tracker, NULL);
 }
@@ -98,7 +87,7 @@ static int measure(struct server *server, trk_gpu_tracker *tracker, struct trk_e
     struct trk_options base;
     trk_session *session;
     trk_options_init(&base);
-    base.signal_fd = open_signals();
+    base.signal_fd = trk__serve_signals();
     int code = trk_gpu_tracker_session(tracker, &base, &session, error);
     if (code == 0)
         code = trk_session_start(session, tracker->options.pid, error);

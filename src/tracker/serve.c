@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -142,14 +143,22 @@ static void put_processes(const struct task *task, const trk_session *session)
     trk__buffer_done(&text);
 }
 
-static int open_signals(void)
+int trk__serve_signals(void)
 {
     sigset_t ending;
     sigemptyset(&ending);
     sigaddset(&ending, SIGTERM);
     sigaddset(&ending, SIGINT);
+    sigaddset(&ending, TRK_SERVE_PARENT_SIGNAL);
     sigprocmask(SIG_BLOCK, &ending, NULL);
+    prctl(PR_SET_PDEATHSIG, TRK_SERVE_PARENT_SIGNAL);
     return signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+bool trk__serve_is_over(const struct trk_event *event)
+{
+    return event->kind == TRK_EVENT_END ||
+           (event->kind == TRK_EVENT_SIGNAL && event->signal != TRK_SERVE_PARENT_SIGNAL);
 }
 
 static int open_session(const struct task *task, trk_session **ret_session, struct trk_error *error)
@@ -166,7 +175,7 @@ static int open_session(const struct task *task, trk_session **ret_session, stru
     options.no_closing_row = true;
     options.list_processes = task->rows & TRK_ROWS_PROCESS;
     options.record_path = rows_path;
-    options.signal_fd = open_signals();
+    options.signal_fd = trk__serve_signals();
     int code = trk_session_new(&options, ret_session, error);
     if (code < 0)
         return code;
@@ -189,7 +198,7 @@ static int follow(const struct task *task, trk_session *session, struct trk_erro
     for (;;) {
         struct trk_event event;
         code = is_orphan(task) ? -ECHILD : trk_session_next(session, &event, error);
-        if (code < 0 || event.kind == TRK_EVENT_SIGNAL || event.kind == TRK_EVENT_END)
+        if (code < 0 || trk__serve_is_over(&event))
             break;
         if (event.kind != TRK_EVENT_ROW)
             continue;

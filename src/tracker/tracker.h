@@ -55,6 +55,16 @@ int trk__tracker_spawn(const char *program, char *const words[], pid_t *ret_pid)
 
 /* The words for the tracker's own process (serve.c reads them). */
 enum { TRK_SERVE_WORDS = 11 };
+/* Told when the thread that started us ends: with it the whole process may have, which is then looked up. An interval
+ * may be an hour, and nobody waits so long for files to go. */
+#define TRK_SERVE_PARENT_SIGNAL SIGUSR1
+
+/* The signals that end a tracker's process, and that one; a signalfd. */
+int trk__serve_signals(void);
+
+/* True: it was asked to go, or what it watches has ended. */
+bool trk__serve_is_over(const struct trk_event *event);
+
 #define TRK_SERVE_COMMAND "__track"
 #define TRK_SERVE_PROTOCOL "2"
 

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -267,6 +268,40 @@ static void one_kind_of_rows_is_enough(void)
     CHECK(files_left() == 0);
 }
 
+static void *start_one(void *ret_tracker)
+{
+    *(trk_tracker **)ret_tracker = start(0.05, 0);
+    return NULL;
+}
+
+/* The thread that started it may end; the process must not have. */
+static void outlives_the_thread_that_started_it(void)
+{
+    trk_tracker *tracker = NULL;
+    struct trk_error error = {0};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, start_one, &tracker) == 0 &&
+          pthread_join(thread, NULL) == 0);
+    CHECK(tracker && trk_tracker_wait_for_samples(tracker, 4, 5, &error) == 0);
+    CHECK(trk_tracker_stop(tracker, &error) == 0);
+    trk_tracker_free(tracker);
+}
+
+/* Also where the next row is an hour away. */
+static void goes_with_a_program_that_is_killed(void)
+{
+    pid_t program = fork();
+    if (program == 0) {
+        start(3600, 0);
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        raise(SIGKILL);
+    }
+    waitpid(program, NULL, 0);
+    for (int i = 0; i < 250 && files_left(); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    CHECK(files_left() == 0);
+}
+
 static void many_at_once(void)
 {
     enum { COUNT = 100 };
@@ -326,6 +361,8 @@ int main(void)
     RUN(stopped_at_once_it_tells_its_totals);
     RUN(waiting_ends);
     RUN(one_kind_of_rows_is_enough);
+    RUN(outlives_the_thread_that_started_it);
+    RUN(goes_with_a_program_that_is_killed);
     RUN(many_at_once);
     RUN(a_missing_program_is_told);
     RUN(a_failing_program_is_told);
