@@ -54,7 +54,6 @@ function drawPage(run) {
     h("button", { type: "button", id: "theme", title: "Light or dark", onclick: () => toggleTheme(redraw) }, "Light / dark"),
     h("button", { type: "button", onclick: () => print() }, "Print"),
   ];
-  startTheme(redraw);
   const place = [serverCard(run), cloudCard(run)];
   document.getElementById("page").replaceChildren(
     ...[
@@ -77,7 +76,7 @@ function drawPage(run) {
       footer(run),
     ],
   );
-  group.redraw();
+  startTheme(redraw); // draws the charts
   new ResizeObserver(() => group.resize()).observe(document.getElementById("page"));
 }
 

@@ -1,45 +1,47 @@
-// Light or dark: the system's choice until the reader makes one.
+// Light or dark: the system's choice until the reader makes one. Paper is white.
 
 const KEY = "resource-tracker-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
+let chosen = null; // by the reader
+let printing = false;
 
 function stored() {
   try {
-    return localStorage.getItem(KEY);
+    const theme = localStorage.getItem(KEY);
+    return theme === "light" || theme === "dark" ? theme : null;
   } catch {
     return null; // a page from a file may have no storage
   }
 }
 
-export function currentTheme() {
-  return document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light");
-}
-
-export function startTheme(onChange) {
-  const kept = stored();
-  if (kept === "light" || kept === "dark") document.documentElement.dataset.theme = kept;
-  system.addEventListener("change", onChange);
-  // Paper is white: the canvases are drawn anew for it.
-  let before;
-  addEventListener("beforeprint", () => {
-    before = document.documentElement.dataset.theme;
-    document.documentElement.dataset.theme = "light";
-    onChange();
-  });
-  addEventListener("afterprint", () => {
-    if (before) document.documentElement.dataset.theme = before;
-    else delete document.documentElement.dataset.theme;
-    onChange();
-  });
-}
-
-export function toggleTheme(onChange) {
-  const next = currentTheme() === "dark" ? "light" : "dark";
-  document.documentElement.dataset.theme = next;
+function store(theme) {
   try {
-    localStorage.setItem(KEY, next);
+    localStorage.setItem(KEY, theme);
   } catch {
     // kept for this page alone
   }
-  onChange();
+}
+
+const wanted = () => (printing ? "light" : chosen ?? (system.matches ? "dark" : "light"));
+
+function apply(onChange) {
+  document.documentElement.dataset.theme = wanted();
+  onChange(); // canvases have their colours drawn in
+}
+
+export function startTheme(onChange) {
+  chosen = stored();
+  apply(onChange);
+  system.addEventListener("change", () => apply(onChange));
+  for (const [event, value] of [["beforeprint", true], ["afterprint", false]])
+    addEventListener(event, () => {
+      printing = value;
+      apply(onChange);
+    });
+}
+
+export function toggleTheme(onChange) {
+  chosen = wanted() === "dark" ? "light" : "dark";
+  store(chosen);
+  apply(onChange);
 }
