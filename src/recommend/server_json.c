@@ -36,10 +36,10 @@ void trk__run_place_find(struct trk_catalog *catalog, const char *cloud_info, do
 {
     struct trk_run_place *place = ret_place;
     *place = (struct trk_run_place){.cost_usd = NAN};
-    bool is_known = take_known(cloud_info, "vendor", place->vendor) &
-                    take_known(cloud_info, "instance_type", place->server);
+    bool has_vendor = take_known(cloud_info, "vendor", place->vendor);
+    bool has_type = take_known(cloud_info, "instance_type", place->server);
     take_known(cloud_info, "region", place->region);
-    if (!is_known)
+    if (!has_vendor || !has_type)
         return;
     place->is_inferred = trk__json_number_at(cloud_info, "instance_type_inferred") > 0;
     place->has_price =

@@ -30,6 +30,7 @@ struct answer {
     char today[16];
     char note[TRK_NOTE_TEXT_SIZE]; /* "": nothing to tell */
     struct trk_run_place place;
+    char place_region[TRK_FILTER_TEXT_SIZE]; /* of its price, if that is Keeper's */
 };
 
 static void answer_done(struct answer *answer)
@@ -109,6 +110,29 @@ static int search_catalog(struct answer *answer, struct trk_error *error)
     if (code == 0)
         code = search_all(answer, true, &answer->spot_match, &answer->spot_matches);
     return code < 0 ? trk__error_set(error, code, "no memory for the servers") : 0;
+}
+
+/* What the machine costs where the run was, if the table knows that of another region alone. */
+static void ask_place_price(struct answer *answer)
+{
+    struct trk_run_place *place = &answer->place;
+    double usd_hour;
+    bool is_asked = false;
+    if (!answer->is_online || !*place->vendor || !*place->server || !*place->region ||
+        (place->has_price && place->price.is_asked_region))
+        return;
+    if (trk__keeper_price(trk__keeper_url(answer->options->keeper_url), place->vendor,
+                          place->server, place->region, false, &usd_hour, answer->place_region,
+                          &is_asked, NULL) < 0 ||
+        !is_asked)
+        return;
+    place->has_price = true;
+    place->price = (struct trk_price){usd_hour, answer->place_region, true, "keeper"};
+    place->price_source = "keeper";
+    place->price_date = answer->today;
+    double seconds = answer->options->run_seconds;
+    if (seconds > 0)
+        place->cost_usd = trk__round_millionths(trk__run_cost_usd(usd_hour, seconds));
 }
 
 /* With Keeper's answer at hand the catalogue need not be able to give one. */
@@ -275,6 +299,7 @@ int trk__servers_answer(const struct trk_server_options *options,
         return code;
     }
     trk__run_place_find(answer.catalog, options->cloud_info, options->run_seconds, &answer.place);
+    ask_place_price(&answer);
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     code = put_answer(&text, &answer, curve, points);

@@ -42,10 +42,12 @@ class Keeper(Service):
     gives."""
 
     def __init__(self, answer):
+        prices = self.prices = {}
+
         class Answers(dict):
             def get(self, key, default=None):
                 if not key[1].startswith("/servers?"):
-                    return default
+                    return prices.get(key[1], default)
                 found = answer(parse_qs(urlsplit(key[1]).query)) if callable(answer) else answer
                 return json.dumps(found) if isinstance(found, list) else found
         super().__init__("127.0.0.1", Answers(), port=0)
@@ -104,6 +106,23 @@ def test_regions_known_by_number(tracker, run):
         rent = recommend(tracker, run, "--online", "--vendor", "gcp", "--region", "us-central1", url=keeper.url)
     assert rent["source"] == "catalog" and "by number" in rent["note"] and not keeper.asked
     assert rent["servers"][0]["region"] == "us-central1"
+
+
+def test_the_price_of_the_runs_region(tracker, tmp_path, run):
+    """The table knows that of us-east-1 alone."""
+    text = (tmp_path / "run.json").read_text().replace("us-east-1", "eu-west-3")
+    (tmp_path / "run.json").write_text(text)
+    rows = [{"region_id": "us-east-1", "allocation": "ondemand", "unit": "hour", "price": 0.192, "currency": "USD",
+             "operating_system": "linux"},
+            {"region_id": "eu-west-3", "allocation": "spot", "unit": "hour", "price": 0.05, "currency": "USD"},
+            {"region_id": "eu-west-3", "allocation": "ondemand", "unit": "hour", "price": 0.224, "currency": "USD",
+             "operating_system": "linux"}]
+    assert recommend(tracker, run)["run"]["price_is_of_region"] is False
+    with Keeper([server("good", 0.02)]) as keeper:
+        keeper.prices["/server/aws/m5.xlarge/prices?currency=USD"] = json.dumps(rows)
+        place = recommend(tracker, run, "--online", url=keeper.url)["run"]
+    assert place["price"] == 0.224 and place["price_region"] == "eu-west-3" and place["price_is_of_region"] is True
+    assert place["run_costs"] == round(0.224 / 3600 * 61, 6) and place["source"] == "keeper"
 
 
 def test_more_pages_where_few_fit(tracker, run):
