@@ -225,6 +225,8 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     code = too_late && !has_reader ? 0 : open_collectors(session);
     if (code < 0)
         return trk__error_set(error, code, "cannot start measuring: %s", strerror(-code));
+    if (session->recorder && trk__gpu_may_be_here(session->gpu))
+        session->row.without_devices = false; /* a record has the series of each GPU */
     take_first_sample(session, too_late);
     trk__session_record_start(session, root_pid);
     /* Its end is the only event there will be: nothing to wait for. */

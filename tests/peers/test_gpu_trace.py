@@ -1,6 +1,8 @@
 """Figures of made-up GPUs, from the script of the driver to every output of the command."""
 
 import csv
+import glob
+import gzip
 import json
 import os
 import signal
@@ -121,6 +123,26 @@ def test_summary_of_instances(tmp_path):
     job = f'echo "gpu 0.0 process $$ {512 * MIB}" >>"$FAKE_NVML"; sleep 0.9'
     result = track(world, job=job)
     assert "busy: not measured, 512 MiB of their memory" in result.stderr
+
+
+def test_record(tmp_path):
+    """The machine's facts, each GPU's peaks and its series."""
+    world = World(str(tmp_path), GPUS)
+    done = subprocess.run([TRACKER, "--root", world.root, "-q", "--no-cloud", "-i", "0.25", "--", "sh", "-c", JOB],
+                          env=world.environment(), capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    [path] = glob.glob(os.path.join(os.environ["XDG_STATE_HOME"], "resource-tracker", "runs", "*.json.gz"))
+    with gzip.open(path) as file:
+        record = json.load(file)
+    server = record["server_info"]
+    assert server["gpu_count"] == 3 and server["gpu_names"] == [f"NVIDIA Fake {i}" for i in range(3)]
+    assert server["gpu_memory_mb"] == 3 * 16384
+    assert [gpu["job_memory_peak_bytes"] for gpu in record["gpus"]] == [1500 * MIB, 500 * MIB, 0]
+    assert [gpu["utilization_max_ratio"] for gpu in record["gpus"]] == [0.42, 0.08, 0]
+    detail = record["detail_metrics"]
+    assert len(detail["gpu0_utilization_ratio"]) == len(record["system_metrics"]) >= 4
+    assert set(detail["gpu0_utilization_ratio"][1:]) == {0.42}
+    assert set(detail["gpu1_memory_used_bytes"][1:]) == {1024 * MIB}
 
 
 # The shell is the main process; a child of it uses a GPU as well, for a while and less.
