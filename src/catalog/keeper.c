@@ -265,36 +265,56 @@ static int add_server(struct trk_keeper_answer *answer, char *json,
     return *server->vendor && *server->name ? 0 : -EBADMSG;
 }
 
-int trk__keeper_parse(const char *json, const struct trk_catalog *catalog,
-                      struct trk_keeper_answer *ret_answer)
+/* Hands each item of a JSON array, as text, to `take`; -EBADMSG where it is no array, or cut off. */
+static int each_item(const char *json, int (*take)(struct trk_buffer *item, void *state),
+                     void *state)
 {
-    struct trk_keeper_answer answer = {0};
     struct trk_input input;
     struct trk_pull pull;
-    int state = 0, code = trk__input_init_memory(&input, json, strlen(json));
+    int position = 0, code = trk__input_init_memory(&input, json, strlen(json));
     if (code < 0)
         return code;
     trk__pull_init(&pull, &input, "the answer", NULL);
     if (trk__pull_peek(&pull) != '[')
         code = -EBADMSG;
-    while (code == 0 && trk__pull_next_item(&pull, &state, '[', ']')) {
+    while (code == 0 && trk__pull_next_item(&pull, &position, '[', ']')) {
         struct trk_buffer item;
         trk__buffer_init(&item, BODY_MAX);
-        code = trk__pull_peek(&pull) == '{' ? trk__pull_skip(&pull, &item) : -EBADMSG;
+        code = trk__pull_skip(&pull, &item);
         if (code == 0)
-            code = item.failure ? item.failure : add_server(&answer, TRK_STEAL(item.data), catalog);
+            code = item.failure ? item.failure : take(&item, state);
         trk__buffer_done(&item);
     }
     if (code == 0)
         code = pull.failure ? -EBADMSG : trk__pull_end(&pull);
     trk__pull_done(&pull);
     trk__input_done(&input);
-    if (code < 0) {
-        trk__keeper_answer_done(&answer);
-        return code == -ENOMEM ? code : -EBADMSG;
-    }
-    *ret_answer = answer;
-    return 0;
+    return code < 0 && code != -ENOMEM ? -EBADMSG : code;
+}
+
+struct server_list {
+    struct trk_keeper_answer answer;
+    const struct trk_catalog *catalog;
+};
+
+static int take_server(struct trk_buffer *item, void *state)
+{
+    struct server_list *list = state;
+    if (!item->data || item->data[0] != '{')
+        return -EBADMSG;
+    return add_server(&list->answer, TRK_STEAL(item->data), list->catalog);
+}
+
+int trk__keeper_parse(const char *json, const struct trk_catalog *catalog,
+                      struct trk_keeper_answer *ret_answer)
+{
+    struct server_list list = {.catalog = catalog};
+    int code = each_item(json, take_server, &list);
+    if (code < 0)
+        trk__keeper_answer_done(&list.answer);
+    else
+        *ret_answer = list.answer;
+    return code;
 }
 
 /* ---- servers ------------------------------------------------------------------------- */
@@ -421,54 +441,41 @@ static bool is_fit_row(const char *row, bool spot)
            (!unit || strncmp(unit, "hour", 4) == 0) && trk__json_number_at(row, "price") >= 0;
 }
 
+/* What is looked for in the rows, and what was found. */
 struct row_price {
+    const char *wanted; /* region; NULL: any */
+    bool spot;
     bool found, is_asked;
     double usd_hour;
     char region[TRK_FILTER_TEXT_SIZE];
 };
 
-static void take_row(const char *row, const char *region, bool spot, struct row_price *price)
+static int take_row(struct trk_buffer *item, void *state)
 {
-    if (price->is_asked || !is_fit_row(row, spot))
-        return;
-    bool is_asked = region && *region && is_of_region(row, region);
+    struct row_price *price = state;
+    const char *row = item->data, *wanted = price->wanted;
+    if (price->is_asked || !row || !is_fit_row(row, price->spot))
+        return 0;
+    bool is_asked = wanted && *wanted && is_of_region(row, wanted);
     if (price->found && !is_asked)
-        return;
+        return 0;
     price->found = true;
     price->is_asked = is_asked;
     price->usd_hour = trk__json_number_at(row, "price");
     if (is_asked)
-        snprintf(price->region, sizeof price->region, "%s", region);
+        snprintf(price->region, sizeof price->region, "%s", wanted);
     else
         take_text(row, "region_id", price->region, sizeof price->region);
+    return 0;
 }
 
 int trk__keeper_parse_prices(const char *json, const char *region, bool spot, double *ret_usd_hour,
                              char ret_region[TRK_FILTER_TEXT_SIZE], bool *ret_is_asked)
 {
-    struct row_price price = {0};
-    struct trk_input input;
-    struct trk_pull pull;
-    int state = 0, code = trk__input_init_memory(&input, json, strlen(json));
-    if (code < 0)
-        return code;
-    trk__pull_init(&pull, &input, "the answer", NULL);
-    if (trk__pull_peek(&pull) != '[')
-        code = -EBADMSG;
-    while (code == 0 && trk__pull_next_item(&pull, &state, '[', ']')) {
-        struct trk_buffer row;
-        trk__buffer_init(&row, BODY_MAX);
-        code = trk__pull_skip(&pull, &row);
-        if (code == 0 && !row.failure && row.data)
-            take_row(row.data, region, spot, &price);
-        trk__buffer_done(&row);
-    }
-    if (code == 0)
-        code = pull.failure ? -EBADMSG : trk__pull_end(&pull);
-    trk__pull_done(&pull);
-    trk__input_done(&input);
+    struct row_price price = {.wanted = region, .spot = spot};
+    int code = each_item(json, take_row, &price);
     if (code < 0 || !price.found)
-        return code < 0 ? -EBADMSG : -ENOENT;
+        return code < 0 ? code : -ENOENT;
     *ret_usd_hour = price.usd_hour;
     *ret_is_asked = price.is_asked;
     memcpy(ret_region, price.region, sizeof price.region);

@@ -48,6 +48,10 @@ extern const struct trk_vendor trk__vendor_aws, trk__vendor_gcp, trk__vendor_azu
 int trk__metadata_word(const struct trk_metadata *metadata, const struct trk_http_request *request,
                        char ret_word[TRK_CLOUD_TEXT_SIZE]);
 
+/* The same of /latest/meta-data/NAME, with the line of a token ("": without). Amazon began it, others speak it. */
+int trk__metadata_latest(const struct trk_metadata *metadata, const char *address,
+                         const char *token, const char *name, char ret_word[TRK_CLOUD_TEXT_SIZE]);
+
 /* A body that is a JSON object. The caller frees it with trk__buffer_done, also after a failure. */
 int trk__metadata_object(const struct trk_metadata *metadata,
                          const struct trk_http_request *request, struct trk_buffer *body);

@@ -2,7 +2,6 @@
 #include "host/vendor.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define ADDRESS "100.100.100.200"
@@ -10,16 +9,6 @@
 static bool has_dmi(const struct trk_dmi *dmi)
 {
     return strcmp(dmi->product_name, "Alibaba Cloud ECS") == 0;
-}
-
-static int word(const struct trk_metadata *metadata, const char *token, const char *name,
-                char ret_word[TRK_CLOUD_TEXT_SIZE])
-{
-    char path[96];
-    snprintf(path, sizeof path, "/latest/meta-data/%s", name);
-    struct trk_http_request request = {
-        .address = ADDRESS, .path = path, .header = *token ? token : NULL};
-    return trk__metadata_word(metadata, &request, ret_word);
 }
 
 static int ask(const struct trk_metadata *metadata, struct trk_cloud *cloud)
@@ -32,11 +21,11 @@ static int ask(const struct trk_metadata *metadata, struct trk_cloud *cloud)
     int code = trk__metadata_token(metadata, &put, "X-aliyun-ecs-metadata-token", token);
     if (code == -ETIMEDOUT || code == -ECONNREFUSED)
         return code; /* nobody is there; where PUT alone is not known, plain GET is tried */
-    code = word(metadata, token, "region-id", cloud->region);
+    code = trk__metadata_latest(metadata, ADDRESS, token, "region-id", cloud->region);
     if (code < 0)
         return code;
-    word(metadata, token, "zone-id", cloud->zone);
-    word(metadata, token, "instance/instance-type", cloud->instance_type);
+    trk__metadata_latest(metadata, ADDRESS, token, "zone-id", cloud->zone);
+    trk__metadata_latest(metadata, ADDRESS, token, "instance/instance-type", cloud->instance_type);
     return 0;
 }
 

@@ -2,7 +2,6 @@
 #include "host/vendor.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static bool has_dmi(const struct trk_dmi *dmi)
@@ -20,16 +19,6 @@ static void read_dmi(const struct trk_dmi *dmi, struct trk_cloud *cloud)
         strcpy(cloud->instance_type, dmi->product_name);
 }
 
-static int word(const struct trk_metadata *metadata, const char *token, const char *name,
-                char ret_word[TRK_CLOUD_TEXT_SIZE])
-{
-    char path[96];
-    snprintf(path, sizeof path, "/latest/meta-data/%s", name);
-    struct trk_http_request request = {
-        .address = TRK_METADATA_ADDRESS, .path = path, .header = *token ? token : NULL};
-    return trk__metadata_word(metadata, &request, ret_word);
-}
-
 static int ask(const struct trk_metadata *metadata, struct trk_cloud *cloud)
 {
     char token[TRK_TOKEN_HEADER_SIZE] = "", domain[TRK_CLOUD_TEXT_SIZE];
@@ -40,14 +29,16 @@ static int ask(const struct trk_metadata *metadata, struct trk_cloud *cloud)
     int code = trk__metadata_token(metadata, &put, "X-aws-ec2-metadata-token", token);
     if (code == -ETIMEDOUT || code == -ECONNREFUSED)
         return code; /* nobody is there; where PUT alone is not known, plain GET is tried */
-    code = word(metadata, token, "services/domain", domain);
+    code = trk__metadata_latest(metadata, TRK_METADATA_ADDRESS, token, "services/domain", domain);
     if (code == 0 && strcmp(domain, "amazonaws.com") != 0)
         code = -EBADMSG; /* OpenStack and others speak as EC2 does */
     if (code < 0)
         return code;
-    word(metadata, token, "placement/region", cloud->region);
-    word(metadata, token, "placement/availability-zone", cloud->zone);
-    word(metadata, token, "instance-type", cloud->instance_type);
+    trk__metadata_latest(metadata, TRK_METADATA_ADDRESS, token, "placement/region", cloud->region);
+    trk__metadata_latest(metadata, TRK_METADATA_ADDRESS, token, "placement/availability-zone",
+                         cloud->zone);
+    trk__metadata_latest(metadata, TRK_METADATA_ADDRESS, token, "instance-type",
+                         cloud->instance_type);
     return 0;
 }
 

@@ -65,10 +65,8 @@ static int ask(const struct trk_metadata *metadata, struct trk_cloud *cloud)
     int code = check_network(metadata);
     if (code < 0)
         return code;
-    struct trk_http_request type = {.address = TRK_METADATA_ADDRESS,
-                                    .path = "/latest/meta-data/instance-type"};
     take_zone(metadata, cloud);
-    trk__metadata_word(metadata, &type, cloud->instance_type);
+    trk__metadata_latest(metadata, TRK_METADATA_ADDRESS, "", "instance-type", cloud->instance_type);
     return 0;
 }
 

@@ -66,6 +66,16 @@ int trk__metadata_word(const struct trk_metadata *metadata, const struct trk_htt
     return code;
 }
 
+int trk__metadata_latest(const struct trk_metadata *metadata, const char *address,
+                         const char *token, const char *name, char ret_word[TRK_CLOUD_TEXT_SIZE])
+{
+    char path[96];
+    snprintf(path, sizeof path, "/latest/meta-data/%s", name);
+    struct trk_http_request request = {
+        .address = address, .path = path, .header = *token ? token : NULL};
+    return trk__metadata_word(metadata, &request, ret_word);
+}
+
 /* All of it: what is cut off counts for nothing, though its beginning could be read. */
 static bool is_whole_object(const struct trk_buffer *body)
 {
