@@ -50,7 +50,7 @@ lint: all ## clang-tidy over the library and the command (slow)
 	@run-clang-tidy -quiet -p $(BUILD) '/(src|cli)/.*\.c$$' 2>/dev/null | grep -E 'warning:|error:' | sort -u
 
 clean: ## remove what was built
-	rm -rf build build-logs build-asan build-fuzz build-fault build-bench
+	rm -rf build build-logs build-python build-asan build-fuzz build-fault build-bench
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
