@@ -15,8 +15,8 @@ START_SECONDS = 6.0  # imports, the first rounds
 JOB_SECONDS = 4
 MIB = 1 << 20
 
-# Holds what it says for as long as it says; the truth is in the words, beyond what the same job has that holds nothing. `shared` makes two segments that a child maps
-# too, `spike` lets go of the memory before the end.
+# Holds what it says for as long as it says; the truth is in the words, beyond what the same job has that holds nothing. `shared` makes
+# two segments that a child maps too.
 HOLD = """
 import mmap, os, sys, time
 kind, mib, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
@@ -33,13 +33,8 @@ if kind == "shared":
     time.sleep(seconds)
     os.wait()
 else:
-    if kind == "spike":
-        time.sleep(1.2)
     held = touched(mmap.mmap(-1, mib << 20 or 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
     time.sleep(seconds)
-    held.close()
-    if kind == "spike":
-        time.sleep(1.5)
 """
 
 # A parent and its workers, each with what it allocates at a time, as a pool of Python's own has them.
@@ -63,7 +58,6 @@ JOBS = [
     ("private RSS, 256 MiB held", ("hold", 256, JOB_SECONDS), "private_rss", None),
     ("total RSS, 256 MiB held", ("hold", 256, JOB_SECONDS), "total_rss", None),
     ("shared RSS, two segments of 100 MiB", ("shared", 100, JOB_SECONDS), "shared_rss", 200 * MIB),
-    ("private RSS, a spike of 300 MiB for 0.5 s", ("spike", 300, 0.5), "private_rss", 300 * MIB),
 ]
 
 

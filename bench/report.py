@@ -272,8 +272,7 @@ processes.""", ["tracker", "peak RSS", "RSS", "PSS", "anonymous"], memory_rows),
      ["rows", "", "us by row", "rows a second"], fast_rows),
     ("gpu-tracker", "gpu-tracker beside the Python package", """The same calls at the default interval, ours with
 `--compat 5`. CPU is that of the tracker's own processes once it has started. Where a figure is known by construction it
-stands under truth: a mapping of two segments is counted by its path there, and what lasts for half a second falls
-between two rounds.""", ["figure", "truth", "ours", "gpu-tracker 5.0.1"], gpu_tracker_rows),
+stands under truth: 5.0.1 takes two segments of shared memory for one, since both have the same path.""", ["figure", "truth", "ours", "gpu-tracker 5.0.1"], gpu_tracker_rows),
     ("report", "The report", """ms of CPU to load a snapshot and to make its report (which loads it), in turns; ms until
 Chromium has drawn the page; kB of HTML.""", ["record", "load", "report", "drawn", "kB"], page_rows),
 ]
