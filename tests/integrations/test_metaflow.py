@@ -119,10 +119,11 @@ def runs(world, tmp_path_factory):
         shapes = pool.submit(world.run, flow_file("shapes"))
         example = pool.submit(lambda: [world.run(EXAMPLE), world.run(EXAMPLE)])
         fails = pool.submit(world.run, flow_file("fails"))
+        own_card = pool.submit(world.run, flow_file("own_card"), "run", "--with", "track_resources:interval=0.1")
         broken = {name: pool.submit(world.run, flow_file("quick"), **options)
                   for name, options in broken_worlds(tmp_path_factory.mktemp("broken")).items()}
         return {"first": example.result()[0], "second": example.result()[1], "shapes": shapes.result(),
-                "fails": fails.result(), **{name: run.result() for name, run in broken.items()}}
+                "fails": fails.result(), "own card": own_card.result(), **{name: run.result() for name, run in broken.items()}}
 
 
 def test_example_is_green_and_held_what_it_held(runs):
@@ -229,6 +230,17 @@ def test_card_follows_the_step(world):
     [card] = set(glob.glob(pattern)) - set(others)
     data = card.replace("/cards/tracked", "/runtime/tracked").replace(".html", ".data.json")
     assert json.loads(read(data))["reload_token"] == "final"
+
+
+def test_from_the_command_line_beside_a_card_of_the_flow(world, runs):
+    run = runs["own card"]
+    assert run.exit_code == 0, run.output
+    assert run.kept("start")[0]["artifact"]["tracker"]["metadata"]["interval"] == 0.1
+    code = ("import sys; from metaflow import Task; from metaflow.cards import get_cards\n"
+            "cards = {card.type: card.get() for card in get_cards(Task(sys.argv[1]))}\n"
+            "print(sorted(cards), 'in Metaflow' in cards['tracked_resources'])")
+    printed = world.python(code, f"{run.flow}/{run.run_id}/start/1")
+    assert printed.split("\n")[0] == "['default', 'tracked_resources'] True"
 
 
 # ---- what the card shows ---------------------------------------------------------------------
