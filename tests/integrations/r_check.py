@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 QUIET = {"MAKEFLAGS": "-j2", "_R_CHECK_CRAN_INCOMING_": "false", "TRACKER_CLOUD": "off"}
+BESIDE = ["nice", "-n", "5"]  # flows are waited for, this is not
 
 _folder = tempfile.TemporaryDirectory(prefix="r-check-")
 _started = {}
@@ -21,11 +22,11 @@ def run(*command, env=None, **options):
 
 
 def make_package():
-    return os.path.join(ROOT, run("tools/r_package", cwd=ROOT).strip())
+    return os.path.join(ROOT, run(*BESIDE, "tools/r_package", cwd=ROOT).strip())
 
 
 def check(package):
-    return run("R", "CMD", "check", "--no-manual", package.result(), cwd=_folder.name)
+    return run(*BESIDE, "R", "CMD", "check", "--no-manual", package.result(), cwd=_folder.name)
 
 
 def begin():

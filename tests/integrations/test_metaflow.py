@@ -61,7 +61,7 @@ class World:
 
 class FinishedRun:
     def __init__(self, world, path, process):
-        self.output = process.communicate(timeout=90)[0]
+        self.output = process.communicate(timeout=240)[0]
         self.exit_code = process.returncode
         self._world, self._path = world, path
         found = re.search(r"executing (\w+) .*run-id (\d+)", self.output, re.DOTALL)
