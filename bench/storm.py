@@ -47,17 +47,12 @@ def run_storm(before, job, folder):
     return said["children_seconds"] + said["self_seconds"], said["wall_seconds"]
 
 
-def notes_of(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)["notes"]
-
-
 class Choice:
     def __init__(self, choice, tracker, folder):
         self.name, prefix, options, self.bound = choice
         self.summary = os.path.join(folder, "storm.json")
         self.words = [*prefix, tracker, "-q", "--no-save", "--force", "-s", self.summary, *options, "--"]
-        self.seconds, self.ratios, self.waits = [], [], []
+        self.seconds, self.ratios, self.waits, self.own = [], [], [], []
         self.dropped = 0  # runs in which process events were given up
 
     def run(self, job, folder, bare):
@@ -65,7 +60,10 @@ class Choice:
         self.seconds.append(seconds)
         self.ratios.append(seconds / bare[0])
         self.waits.append(wall - bare[1])
-        self.dropped += any("given up" in note for note in notes_of(self.summary))
+        with open(self.summary, encoding="utf-8") as file:
+            summary = json.load(file)
+        self.dropped += any("given up" in note for note in summary["notes"])
+        self.own.append(summary["overhead"]["cpu_seconds"])
         os.unlink(self.summary)
 
     def line(self, bare):
@@ -73,8 +71,9 @@ class Choice:
         each = (statistics.median(self.seconds) - bare) / PROCESSES * 1e6
         bound = "" if self.bound is None else f"{self.bound:.0%}{'' if added <= self.bound else ', missed'}"
         wait = statistics.median(self.waits) / PROCESSES * 1e6
+        own = statistics.median(self.own) / PROCESSES * 1e6
         given_up = f"{self.dropped} of {len(self.seconds)}" if self.dropped else ""
-        return (f"| {self.name} | {added:+.1%} | {bound} | {each:+.1f} us | {wait:+.1f} us | {given_up} |"
+        return (f"| {self.name} | {added:+.1%} | {bound} | {each:+.1f} us | {wait:+.1f} us | {own:.1f} us | {given_up} |"
                 .replace("%", " %"))
 
 
@@ -90,7 +89,7 @@ def measure(tracker, job, folder, rounds=ROUNDS):
             bare.append(run_storm([], job, folder))
             choice.run(job, folder, bare[-1])
     used, wall = (statistics.median(column) for column in zip(*bare))
-    return [f"| no tracker | | | {used / PROCESSES * 1e6:.1f} us | {wall / PROCESSES * 1e6:.1f} us | |",
+    return [f"| no tracker | | | {used / PROCESSES * 1e6:.1f} us | {wall / PROCESSES * 1e6:.1f} us | | |",
             *(choice.line(used) for choice in choices)]
 
 
@@ -101,7 +100,7 @@ def section(tracker, job, folder, rounds=ROUNDS):
             "exits a second events are given up where another source gives the total, and the record\nsays so. Written "
             "by `bench/accuracy` (`bench/storm.py`).\n\n"
             "| sources | added to the job's CPU time | at most | CPU for each process | time for each process | "
-            "events given up |\n|---|---|---|---|---|---|\n" + "\n".join(measure(tracker, job, folder, rounds)) + "\n")
+            "the tracker's own CPU | events given up |\n|---|---|---|---|---|---|---|\n" + "\n".join(measure(tracker, job, folder, rounds)) + "\n")
 
 
 def main():
