@@ -12,7 +12,7 @@ enum { REDIRECTS_MAX = 3 };
 
 struct body {
     char *data;
-    size_t len, max;
+    size_t len, capacity, max;
     bool is_too_large;
 };
 
@@ -24,13 +24,17 @@ static size_t take_bytes(char *data, size_t size, size_t count, void *state)
         body->is_too_large = true;
         return 0; /* ends the transfer */
     }
-    char *grown = realloc(body->data, body->len + len + 1);
-    if (!grown)
-        return 0;
-    memcpy(grown + body->len, data, len);
-    body->data = grown;
+    if (body->len + len + 1 > body->capacity) {
+        size_t capacity = 2 * (body->len + len + 1);
+        char *grown = realloc(body->data, capacity);
+        if (!grown)
+            return 0;
+        body->data = grown;
+        body->capacity = capacity;
+    }
+    memcpy(body->data + body->len, data, len);
     body->len += len;
-    grown[body->len] = '\0';
+    body->data[body->len] = '\0';
     return len;
 }
 
