@@ -56,6 +56,11 @@ static double mean_of(const struct trk_finding_facts *facts, const double *value
     return sum / all;
 }
 
+static double mean_cores(const struct trk_finding_facts *facts)
+{
+    return isnan(facts->average_cores) ? mean_of(facts, facts->cpu_cores) : facts->average_cores;
+}
+
 static double largest_of(const double *values, size_t rows)
 {
     double largest = NAN;
@@ -223,7 +228,7 @@ static bool one_core(const struct trk_finding_facts *facts, struct trk_finding *
     SAY(finding->title, "One core busy, %.0f idle for %d %% of the time", idle, percent(share));
     SAY(finding->evidence,
         "The job kept %.2f of %s cores busy on average: more cores would not make it faster.",
-        mean_of(facts, facts->cpu_cores), cores(facts->cores_available).text);
+        mean_cores(facts), cores(facts->cores_available).text);
     return true;
 }
 
@@ -236,7 +241,7 @@ static bool all_cores(const struct trk_finding_facts *facts, struct trk_finding 
     SAY(finding->title, "All %s %s busy for %d %% of the time", cores(available).text,
         available == 1 ? "core" : "cores", percent(share));
     SAY(finding->evidence, "%.2f cores busy on average: more cores may make it faster.",
-        mean_of(facts, facts->cpu_cores));
+        mean_cores(facts));
     return true;
 }
 
@@ -250,7 +255,7 @@ static bool waited_for_disk(const struct trk_finding_facts *facts, struct trk_fi
     SAY(finding->evidence,
         "The machine's I/O pressure, while the job kept %.2f cores busy; faster storage would "
         "help.",
-        fmax(0, mean_of(facts, facts->cpu_cores)));
+        fmax(0, mean_cores(facts)));
     return true;
 }
 

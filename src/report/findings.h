@@ -28,6 +28,7 @@ struct trk_finding_facts {
     const double *io_pressure, *memory_pressure, *disk_free_bytes;
     const double *io_bytes; /* read and written by the job in the row */
     double wall_seconds;
+    double average_cores;   /* by the exact total */
     double cores_available; /* what the job may use: cores, affinity and quota */
     double cpu_quota_cores;
     double throttled_seconds;

@@ -110,6 +110,15 @@ static struct stats stats_of(const struct trk_run_view *view, const double *valu
     return stats;
 }
 
+/* What was used on average was used at some moment, though no row need have seen it. */
+static void take_exact_mean(struct stats *stats, double mean)
+{
+    if (isnan(mean))
+        return;
+    stats->mean = mean;
+    stats->max = fmax(stats->max, mean);
+}
+
 static void put_stats(struct trk_json *json, const struct stats *stats, double total)
 {
     trk__json_key(json, "stats");
@@ -152,9 +161,8 @@ struct scratch {
 
 /* scratch->values under a name. */
 static void put_values(struct trk_json *json, const struct trk_run_view *view, const char *name,
-                       double total, struct scratch *scratch)
+                       struct stats stats, double total, struct scratch *scratch)
 {
-    struct stats stats = stats_of(view, scratch->values);
     trk__json_key(json, name);
     trk__json_begin_object(json);
     put_stats(json, &stats, total);
@@ -172,7 +180,10 @@ static void put_column(struct trk_json *json, const struct trk_run_view *view,
         total = stats_of(view, scratch->values).sum;
         trk__chart_rates(scratch->values, view->times, view->rows, view->times[0]);
     }
-    put_values(json, view, trk__view_name(column), total, scratch);
+    struct stats stats = stats_of(view, scratch->values);
+    if (column == TRK_VIEW_PROCESS_CPU)
+        take_exact_mean(&stats, trk__view_average_cores(view));
+    put_values(json, view, trk__view_name(column), stats, total, scratch);
 }
 
 /* "gpu0_utilization", "gpu0_memory" */
@@ -187,7 +198,7 @@ static void put_gpu_columns(struct trk_json *json, const struct trk_run_view *vi
             snprintf(column, sizeof column, "gpu%u_%s", gpu, kinds[kind][0]);
             snprintf(name, sizeof name, "gpu%u_%s", gpu, kinds[kind][1]);
             if (trk__view_detail(view, column, scratch->values))
-                put_values(json, view, name, NAN, scratch);
+                put_values(json, view, name, stats_of(view, scratch->values), NAN, scratch);
         }
 }
 

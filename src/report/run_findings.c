@@ -67,6 +67,7 @@ static void take_scalars(struct trk_finding_facts *facts, const struct trk_run_v
     facts->wall_seconds = trk__snapshot_number(snapshot, "metadata.wall_seconds");
     if (isnan(facts->wall_seconds) && view->rows)
         facts->wall_seconds = view->times[view->rows - 1];
+    facts->average_cores = trk__view_average_cores(view);
     facts->cores_available = cores_available(snapshot);
     facts->cpu_quota_cores = trk__snapshot_number(snapshot, "limits.cpu_cores");
     facts->throttled_seconds = trk__snapshot_number(snapshot, "limits.throttled_seconds");

@@ -103,6 +103,13 @@ double trk__view_row_seconds(const struct trk_run_view *view, size_t row)
     return row ? view->times[row] - view->times[row - 1] : view->times[0];
 }
 
+double trk__view_average_cores(const struct trk_run_view *view)
+{
+    double cpu_seconds = trk__snapshot_number(view->snapshot, "totals.cpu_seconds.value");
+    double wall_seconds = trk__snapshot_number(view->snapshot, "metadata.wall_seconds");
+    return cpu_seconds >= 0 && wall_seconds > 0 ? cpu_seconds / wall_seconds : NAN;
+}
+
 /* ---- columns ------------------------------------------------------------------------- */
 
 /* The table that has a metric among its columns, and rows. */

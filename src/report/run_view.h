@@ -59,4 +59,7 @@ bool trk__view_detail(const struct trk_run_view *view, const char *name, double 
 /* Seconds that a row covers. */
 double trk__view_row_seconds(const struct trk_run_view *view, size_t row);
 
+/* Cores that the job kept busy, by the exact total, which has what lived between two rows; NaN where it is not known. */
+double trk__view_average_cores(const struct trk_run_view *view);
+
 #endif

@@ -42,6 +42,7 @@ static struct world *quiet_world(void)
         .disk_free_bytes = world.disk_free,
         .io_bytes = world.io,
         .wall_seconds = ROWS,
+        .average_cores = NAN,
         .cores_available = 8,
         .cpu_quota_cores = NAN,
         .throttled_seconds = 0,
@@ -90,6 +91,10 @@ static void test_one_core(void)
     check_says(
         world, "one_core", "One core busy, 7 idle for 60 % of the time",
         "The job kept 1.95 of 8 cores busy on average: more cores would not make it faster.");
+    world->facts.average_cores = 2.1; /* the exact total beats the rows */
+    check_says(
+        world, "one_core", "One core busy, 7 idle for 60 % of the time",
+        "The job kept 2.10 of 8 cores busy on average: more cores would not make it faster.");
     fill(world->cpu, 1.25, 59, 3);
     CHECK(!find(world, "one_core"));
     fill(world->cpu, 1.26, ROWS, 0);

@@ -198,6 +198,21 @@ static void test_what_the_caller_says(void)
     trk_free(html);
 }
 
+/* Twelve rows of one core saw 12 s; the kernel counted 14.4 s: processes lived between two looks. */
+static void test_average_cpu_is_the_exact_total_everywhere(void)
+{
+    char *html =
+        page_of("{\"metadata\":{\"interval\":1,\"start_time\":100,\"wall_seconds\":12},"
+                "\"server_info\":{\"vcpus\":8},\"totals\":{\"cpu_seconds\":{\"value\":14.4}},"
+                "\"process_metrics\":{"
+                "\"timestamp\":[101,102,103,104,105,106,107,108,109,110,111,112],"
+                "\"cpu_usage\":[1,1,1,1,1,1,1,1,1,1,1,1]}}",
+                NULL);
+    CHECK(strstr(html, "\"process_cpu\":{\"stats\":{\"mean\":1.2,\"max\":1.2,") != NULL);
+    CHECK(strstr(html, "The job kept 1.20 of 8 cores busy on average") != NULL);
+    trk_free(html);
+}
+
 /* Mean CPU of the two runs 1.92, 5 GiB x 1.2: two cores, 6 GiB. */
 static void test_short_step_has_the_classic_figures(void)
 {
@@ -275,6 +290,7 @@ int main(void)
     if (trk__page_template_len) {
         RUN(test_text_of_a_job_is_no_markup);
         RUN(test_what_the_caller_says);
+        RUN(test_average_cpu_is_the_exact_total_everywhere);
         RUN(test_short_step_has_the_classic_figures);
         RUN(test_wrong_wishes_are_refused);
         RUN(test_odd_records_have_a_page);

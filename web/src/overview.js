@@ -130,8 +130,7 @@ function cpuTile(run) {
   const stats = run.stats("process_cpu") ?? run.stats("system_cpu");
   if (!stats) return null;
   const cores = coresAvailable(run);
-  const total = run.totals?.cpu_seconds?.value;
-  const mean = known(total) && run.wall > 0 ? total / run.wall : stats.mean;
+  const mean = stats.mean;
   return tile({
     id: "tile-cpu",
     label: run.has("process_cpu") ? "CPU" : "CPU of the machine",

@@ -142,6 +142,18 @@ test("charts: names, averages and peaks of the series, lines of what is availabl
   await page.finish();
 });
 
+test("the average of the CPU is one figure wherever it stands, also where rows missed some", async () => {
+  const record = fixtures.cpuJob();
+  record.totals.cpu_seconds.value = 1200 * 1.31;
+  const page = await open(makePage("cpu-missed", record));
+  assert.match(await textOf(page, "#tile-cpu"), /1\.31 of 8 cores 16 % used on average · peak 3\.79/);
+  assert.match(await textOf(page, "#findings"), /The job kept 1\.31 of 8 cores busy on average/);
+  assert.equal((await legendOf(page, "chart-cpu"))["Process CPU usage"], "avg 1.31 cores · peak 3.79 cores");
+  const statistics = Object.fromEntries((await rowsOf(page, "#statistics")).map(([name, ...cells]) => [name, cells]));
+  assert.deepEqual(statistics["CPU usage"].slice(0, 2), ["1.31 cores", "3.79 cores"]);
+  await page.finish();
+});
+
 test("cursor: one for all charts, with values and both kinds of time", async () => {
   const record = fixtures.cpuJob();
   const page = await open(makePage("cpu", record));
