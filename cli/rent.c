@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVER_COLUMNS = 22 };
+enum { NAME_SIZE = 200, NAME_COLUMNS = 22, NAME_COLUMNS_MOST = 40 };
 
 /* ---- the wishes ---------------------------------------------------------------------- */
 
@@ -107,6 +107,32 @@ static const char *dollars(double usd, char text[CLI_HUMAN_SIZE])
     return text;
 }
 
+/* "aws m5.large" of the list's row, "hcloud cax11 (arm64)" where a program for x86_64 does not run; "" behind its end. */
+static const char *server_name(const char *json, const char *list, int row,
+                               char ret_name[NAME_SIZE])
+{
+    char vendor[64], server[64], processor[64];
+    cell(json, list, row, "vendor_id", vendor);
+    if (!*cell(json, list, row, "api_reference", server))
+        cell(json, list, row, "server_id", server);
+    cell(json, list, row, "cpu_architecture", processor);
+    bool is_usual = !*processor || strcmp(processor, "x86_64") == 0;
+    snprintf(ret_name, NAME_SIZE, "%s%s%s%s%s%s", vendor, *vendor ? " " : "", server,
+             is_usual ? "" : " (", is_usual ? "" : processor, is_usual ? "" : ")");
+    return ret_name;
+}
+
+/* As wide as the longest name, so that the figures stand below each other. */
+static int name_columns(const char *json, const char *list)
+{
+    char name[NAME_SIZE];
+    size_t widest = NAME_COLUMNS;
+    for (int row = 0; *server_name(json, list, row, name); row++)
+        if (cli_text_columns(name) > widest)
+            widest = cli_text_columns(name);
+    return widest < NAME_COLUMNS_MOST ? (int)widest : NAME_COLUMNS_MOST;
+}
+
 /* Lists may be long: what is there goes out before it would be cut off. */
 static void flush(struct cli_text *text)
 {
@@ -114,18 +140,17 @@ static void flush(struct cli_text *text)
     *text = (struct cli_text){0};
 }
 
-static void add_server(struct cli_text *text, const char *json, int row, bool spot)
+static void add_server(struct cli_text *text, const char *json, int row, int columns, bool spot)
 {
-    char a[64], b[64], name[130], memory[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE],
+    char a[64], b[64], region[64], name[NAME_SIZE], memory[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE],
         spot_price[CLI_HUMAN_SIZE], cost[CLI_HUMAN_SIZE], saved[CLI_HUMAN_SIZE] = "-";
     double percent =
         number(json, "servers", row, spot ? "cost_savings_spot.percent" : "cost_savings.percent");
-    snprintf(name, sizeof name, "%s %s", cell(json, "servers", row, "vendor_id", a),
-             cell(json, "servers", row, "api_reference", b));
+    cell(json, "servers", row, spot ? "spot_region" : "region", region);
     if (!isnan(percent))
         snprintf(saved, sizeof saved, "%.2f %%", percent);
-    cli_text_add(text, "  %-*s %4s %8s %4s %8s %8s %9s %8s\n", SERVER_COLUMNS, name,
-                 cell(json, "servers", row, "vcpus", a),
+    cli_text_add(text, "  %-*s %4s %8s %4s %9s %9s %9s %8s  %s\n", columns,
+                 server_name(json, "servers", row, name), cell(json, "servers", row, "vcpus", a),
                  cli_human_bytes(number(json, "servers", row, "memory_amount") * 1048576, memory),
                  cell(json, "servers", row, "gpu_count", b),
                  dollars(number(json, "servers", row, "min_price_ondemand"), price),
@@ -133,7 +158,7 @@ static void add_server(struct cli_text *text, const char *json, int row, bool sp
                  dollars(number(json, "servers", row,
                                 spot ? "best_spot_price_duration" : "best_ondemand_price_duration"),
                          cost),
-                 saved);
+                 saved, *region ? region : "-");
 }
 
 static void add_servers(struct cli_text *text, const char *json, bool spot)
@@ -146,26 +171,29 @@ static void add_servers(struct cli_text *text, const char *json, bool spot)
         cli_text_add(text, "  none\n");
         return;
     }
-    cli_text_add(text, "  %-*s %4s %8s %4s %8s %8s %9s %8s\n", SERVER_COLUMNS, "", "CPUs", "memory",
-                 "GPUs", "an hour", "spot", "this run", "saves");
+    int columns = name_columns(json, "servers");
+    cli_text_add(text, "  %-*s %4s %8s %4s %9s %9s %9s %8s  %s\n", columns, "", "CPUs", "memory",
+                 "GPUs", "an hour", "spot", "this run", "saves", spot ? "spot in" : "in region");
     for (int row = 0; *cell(json, "servers", row, "vendor_id", a); row++) {
-        add_server(text, json, row, spot);
+        add_server(text, json, row, columns, spot);
         flush(text);
     }
 }
 
-static void add_finish(struct cli_text *text, const char *json)
+static void add_finish(struct cli_text *text, const char *json, bool spot)
 {
-    char a[64], b[64], name[130], time[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE], cost[CLI_HUMAN_SIZE];
+    char a[64], b[64], name[NAME_SIZE], time[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE],
+        cost[CLI_HUMAN_SIZE];
     if (!*cell(json, "finish", 0, "vendor_id", a))
         return;
-    cli_text_add(text, "\nCheapest to finish on, by cores (time at least):\n");
-    cli_text_add(text, "  %-*s %4s %10s %8s %9s\n", SERVER_COLUMNS, "", "CPUs", "time", "an hour",
-                 "this run");
-    for (int row = 0; *cell(json, "finish", row, "vendor_id", a); row++) {
-        snprintf(name, sizeof name, "%s %s", a, cell(json, "finish", row, "server_id", b));
+    int columns = name_columns(json, "finish");
+    cli_text_add(text, "\nCheapest to finish on, by cores (%stime and cost at least):\n",
+                 spot ? "by spot price, " : "");
+    cli_text_add(text, "  %-*s %4s %10s %9s %9s\n", columns, "", "CPUs", "time", "an hour",
+                 "costs");
+    for (int row = 0; *server_name(json, "finish", row, name); row++) {
         bool is_cheapest = strcmp(cell(json, "finish", row, "cheapest", a), "true") == 0;
-        cli_text_add(text, "  %-*s %4s %10s %8s %9s%s\n", SERVER_COLUMNS, name,
+        cli_text_add(text, "  %-*s %4s %10s %9s %9s%s\n", columns, name,
                      cell(json, "finish", row, "vcpus", b),
                      cli_human_seconds(number(json, "finish", row, "seconds"), time),
                      dollars(number(json, "finish", row, "price"), price),
@@ -203,7 +231,7 @@ void cli_rent_print(const char *json, bool spot)
 {
     struct cli_text text = {0};
     add_servers(&text, json, spot);
-    add_finish(&text, json);
+    add_finish(&text, json, spot);
     add_run(&text, json);
     char *note = trk_json_text(json, "note"), *credit = trk_json_text(json, "credit");
     cli_text_add(&text, "\n");

@@ -194,9 +194,11 @@ static void put_finish(struct trk_json *json, const struct trk_catalog *catalog,
     put_text(json, "server_id", server->name);
     put_number(json, "vcpus", server->vcpus);
     put_number(json, "memory_amount", server->memory_mib);
+    put_text(json, "cpu_architecture", server->architecture);
     put_number(json, "seconds", round(finish->seconds * 1e3) / 1e3);
     put_number(json, "price", spot ? finish->match->spot_usd : finish->match->ondemand_usd);
     put_text(json, "allocation", spot ? "spot" : "ondemand");
+    put_text(json, "region", spot ? finish->match->spot_region : finish->match->ondemand_region);
     put_number(json, "cost", trk__round_millionths(finish->cost_usd));
     trk__json_key(json, "cheapest");
     trk__json_bool(json, is_cheapest);

@@ -148,7 +148,10 @@ const nameOf = (server) => `${visible(server.vendor_id ?? "")} ${visible(server.
 
 function sizeOf(server) {
   const gpus = server.gpu_count > 0 ? `, ${count(server.gpu_count)} × ${visible(server.gpu_model ?? "GPU")}` : "";
-  return `${count(server.vcpus)} ${server.vcpus === 1 ? "vCPU" : "vCPUs"}, ${roundBytes(server.memory_amount * 1048576)}${gpus}`;
+  // A program for x86_64 does not run on every machine, and a price is that of a region.
+  const processor = server.cpu_architecture && server.cpu_architecture !== "x86_64" ? `, ${visible(server.cpu_architecture)}` : "";
+  const region = server.region ? `, ${visible(server.region)}` : "";
+  return `${count(server.vcpus)} ${server.vcpus === 1 ? "vCPU" : "vCPUs"}, ${roundBytes(server.memory_amount * 1048576)}${gpus}${processor}${region}`;
 }
 
 // The cheapest of a few vendors, that of the run among them.
@@ -205,12 +208,13 @@ export function costCard(run) {
   const paid = rent?.run;
   const best = rent?.servers?.[0];
   if (!best && !known(paid?.run_costs)) return null;
-  const elsewhere = paid?.price_is_of_region === false && paid.price_region ? ` (the price of ${visible(paid.price_region)})` : "";
+  const elsewhere = paid?.price_is_of_region === false ? ` (the price of ${visible(paid.price_region || "its cheapest region")})` : "";
+  const guessed = paid?.server_id_inferred ? " (by its size)" : "";
   return h(
     "section",
     { class: "card", id: "cost", "aria-labelledby": "cost-title" },
     h("h2", { id: "cost-title" }, "What it costs"),
-    known(paid?.run_costs) && h("p", { class: "cost-run" }, h("strong", null, money(paid.run_costs, rent.currency)), ` for this run on ${nameOf(paid)}, at ${money(paid.price, rent.currency)} an hour${elsewhere}`),
+    known(paid?.run_costs) && h("p", { class: "cost-run" }, h("strong", null, money(paid.run_costs, rent.currency)), ` for this run on ${nameOf(paid)}${guessed}, at ${money(paid.price, rent.currency)} an hour${elsewhere}`),
     offerTable(rent),
     best?.cost_savings?.amount > 0 && h("p", { class: "saving" }, `${nameOf(best)} would save ${money(best.cost_savings.amount, rent.currency)}, ${percent(best.cost_savings.percent / 100)} of this run.`),
     finishTable(rent),

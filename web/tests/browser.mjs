@@ -245,8 +245,15 @@ test("cost: of this run, and of the server that is recommended", async () => {
   assert.match(await textOf(short, "#advice"), /too little to size a job by/);
   assert.match(await textOf(short, "#tile-cost"), /^Cost of this run \$0\.0\d+/);
   assert.equal(await short.locator(".servers").count(), 0);
+  // What was inferred is marked, and a price of another region is called one; an offer says where its price holds.
+  const record = fixtures.cpuJob();
+  Object.assign(record.cloud_info, { vendor: "hcloud", instance_type: "cx23", region: "nbg1", zone: "nbg1", instance_type_inferred: true });
+  const inferred = await open(makePage("inferred", record));
+  assert.match(await textOf(inferred, "#cost"), /on hcloud cx23 \(by its size\), at \$0\.\d+ an hour \(the price of its cheapest region\)/);
+  assert.match(await textOf(page, ".servers"), /aws \S+ \d+ vCPUs, \d+ GiB, (arm64, )?[a-z]+-[a-z]+-\d/);
   await page.finish();
   await short.finish();
+  await inferred.finish();
 });
 
 test("processes: a table that sorts, and when they lived", async () => {
