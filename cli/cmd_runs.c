@@ -235,6 +235,18 @@ static double mean_of(const double *values, size_t count)
     return known ? sum / (double)known : NAN;
 }
 
+/* Rows that a rate's peak is looked for in: all but a closing one that is too short to tell. */
+static size_t rows_with_rates(const struct trk_run_info *run, const trk_frame *frame)
+{
+    enum { CLOSING_ROW_PARTS = 4 }; /* of an interval */
+    const double *times = column_called(frame, "timestamp");
+    size_t rows = trk_frame_rows(frame);
+    if (!times || rows < 2)
+        return rows;
+    double usual = (times[rows - 2] - run->start_time) / (double)(rows - 1);
+    return (times[rows - 1] - times[rows - 2]) * CLOSING_ROW_PARTS < usual ? rows - 1 : rows;
+}
+
 static void print_cpu(const struct trk_run_info *run, const trk_frame *frame)
 {
     bool machine = run->kind == TRK_RUN_SYSTEM;
@@ -242,7 +254,7 @@ static void print_cpu(const struct trk_run_info *run, const trk_frame *frame)
     char words[WORDS_SIZE], cpu[CLI_HUMAN_SIZE], mean[CLI_HUMAN_SIZE], peak[CLI_HUMAN_SIZE];
     int len = snprintf(words, sizeof words, "%s", figure(cli_human_seconds, run->cpu_seconds, cpu));
     double cores = run->cpu_seconds / run->wall_seconds;
-    double most = frame ? largest_of(column_called(frame, name), trk_frame_rows(frame)) : NAN;
+    double most = frame ? largest_of(column_called(frame, name), rows_with_rates(run, frame)) : NAN;
     if (isnan(cores) && frame)
         cores = mean_of(column_called(frame, name), trk_frame_rows(frame));
     if (!isnan(cores) && !isnan(most))

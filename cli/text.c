@@ -55,15 +55,35 @@ size_t cli_text_columns(const char *text)
     return columns;
 }
 
+/* Bytes of a control character that begins here and has several; 0: there is none. U+0080 to U+009F steer a terminal,
+ * U+061C, U+200E, U+200F and U+2028 to U+202E, U+2066 to U+2069 turn the direction of text or break lines. */
+static size_t long_control(const unsigned char *at)
+{
+    if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f)
+        return 2;
+    if (at[0] == 0xd8 && at[1] == 0x9c)
+        return 2;
+    if (at[0] != 0xe2)
+        return 0;
+    if (at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae)))
+        return 3;
+    return at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9 ? 3 : 0;
+}
+
 void cli_text_make_printable(char *text)
 {
-    for (; *text; text++) {
+    char *to = text;
+    for (size_t len; *text; text += len) {
         unsigned char byte = (unsigned char)*text;
+        len = long_control((unsigned char *)text);
         if (byte == '\n' || byte == '\t')
-            *text = ' ';
-        else if (byte < ' ' || byte == 127)
-            *text = '?';
+            *to++ = ' ';
+        else
+            *to++ = len || byte < ' ' || byte == 127 ? '?' : *text;
+        if (!len)
+            len = 1;
     }
+    *to = '\0';
 }
 
 /* ---- commands ------------------------------------------------------------------------ */

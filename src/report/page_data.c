@@ -91,7 +91,16 @@ struct stats {
     double mean, max, sum, last; /* the mean is weighted by time */
 };
 
-static struct stats stats_of(const struct trk_run_view *view, const double *values)
+enum { CLOSING_ROW_PARTS = 4 }; /* of an interval: less is too short for a rate */
+
+/* A rate over a few milliseconds is mostly the grain of the clocks: it makes no peak. */
+static bool may_be_peak(const struct stats *stats, const struct trk_run_view *view, bool is_rate,
+                        double covered)
+{
+    return isnan(stats->max) || !is_rate || covered * CLOSING_ROW_PARTS >= view->interval_seconds;
+}
+
+static struct stats stats_of(const struct trk_run_view *view, const double *values, bool is_rate)
 {
     struct stats stats = {NAN, NAN, 0, NAN};
     double seconds = 0, weighted = 0;
@@ -102,7 +111,8 @@ static struct stats stats_of(const struct trk_run_view *view, const double *valu
         seconds += covered;
         weighted += values[row] * covered;
         stats.sum += values[row];
-        stats.max = fmax(stats.max, values[row]);
+        if (may_be_peak(&stats, view, is_rate, covered))
+            stats.max = fmax(stats.max, values[row]);
         stats.last = values[row];
     }
     if (seconds > 0)
@@ -177,10 +187,10 @@ static void put_column(struct trk_json *json, const struct trk_run_view *view,
         return;
     double total = NAN;
     if (trk__view_is_count(column)) {
-        total = stats_of(view, scratch->values).sum;
+        total = stats_of(view, scratch->values, false).sum;
         trk__chart_rates(scratch->values, view->times, view->rows, view->times[0]);
     }
-    struct stats stats = stats_of(view, scratch->values);
+    struct stats stats = stats_of(view, scratch->values, trk__view_is_rate(column));
     if (column == TRK_VIEW_PROCESS_CPU)
         take_exact_mean(&stats, trk__view_average_cores(view));
     put_values(json, view, trk__view_name(column), stats, total, scratch);
@@ -198,7 +208,7 @@ static void put_gpu_columns(struct trk_json *json, const struct trk_run_view *vi
             snprintf(column, sizeof column, "gpu%u_%s", gpu, kinds[kind][0]);
             snprintf(name, sizeof name, "gpu%u_%s", gpu, kinds[kind][1]);
             if (trk__view_detail(view, column, scratch->values))
-                put_values(json, view, name, stats_of(view, scratch->values), NAN, scratch);
+                put_values(json, view, name, stats_of(view, scratch->values, false), NAN, scratch);
         }
 }
 

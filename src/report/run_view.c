@@ -52,6 +52,11 @@ bool trk__view_is_count(enum trk_view_column column)
     return columns[column].count;
 }
 
+bool trk__view_is_rate(enum trk_view_column column)
+{
+    return columns[column].count || trk__metrics[columns[column].metric[0]].kind == TRK_KIND_RATE;
+}
+
 /* ---- the time axis ------------------------------------------------------------------- */
 
 static const struct trk_series *axis_of(const struct trk_snapshot *snapshot)

@@ -49,6 +49,9 @@ const char *trk__view_name(enum trk_view_column column);
 /* Counts of an interval, which are drawn as rates. */
 bool trk__view_is_count(enum trk_view_column column);
 
+/* What is told by the second, and by a short row badly. */
+bool trk__view_is_rate(enum trk_view_column column);
+
 /* Copies view->rows values in the catalogue's units; false where the record has no such column or no value in it. */
 bool trk__view_values(const struct trk_run_view *view, enum trk_view_column column,
                       double *ret_values);

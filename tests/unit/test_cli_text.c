@@ -228,6 +228,27 @@ static void test_sparkline_fits_the_width(void)
     CHECK_U64(cli_sparkline_fit(values, 0, 5, spans), 0);
 }
 
+static void check_printable(const char *from, const char *wanted)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s", from);
+    cli_text_make_printable(text);
+    CHECK_TEXT(text, wanted);
+}
+
+static void names_do_not_steer_the_terminal(void)
+{
+    check_printable("a\033]0;b\007c\td\n", "a?]0;b?c d ");
+    check_printable("a\u202egnp.exe\u2069\u200f\u061c", "a?gnp.exe???"); /* direction of text */
+    check_printable("\xc2\x9b"
+                    "31m \u2028",
+                    "?31m ?");
+    check_printable("gr\u00fc\u00df \u65e5\u2013\u00a0\u2014",
+                    "gr\u00fc\u00df \u65e5\u2013\u00a0\u2014");
+    check_printable("\xe2\x80", "\xe2\x80"); /* cut off */
+    check_printable("\xc2", "\xc2");
+}
+
 int main(void)
 {
     RUN(bytes_have_three_digits);
@@ -245,5 +266,6 @@ int main(void)
     RUN(a_wide_bracket_is_told);
     RUN(limits_are_told_in_turn);
     RUN(test_sparkline_fits_the_width);
+    RUN(names_do_not_steer_the_terminal);
     return check_done("cli_text");
 }

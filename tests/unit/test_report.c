@@ -213,6 +213,18 @@ static void test_average_cpu_is_the_exact_total_everywhere(void)
     trk_free(html);
 }
 
+/* Two milliseconds of a core in a closing row of one: the grain of the clocks, and no peak. */
+static void test_short_closing_row_makes_no_peak(void)
+{
+    char *html = page_of("{\"metadata\":{\"interval\":1,\"start_time\":100,\"wall_seconds\":2.001},"
+                         "\"process_metrics\":{\"timestamp\":[101,102,102.001],"
+                         "\"cpu_usage\":[0.5,1,2],\"memory\":[1,2,3]}}",
+                         NULL);
+    CHECK(strstr(html, "\"max\":1,\"last\":2,") != NULL);
+    CHECK(strstr(html, "\"max\":3072,\"last\":3072,") != NULL); /* what is held is no rate */
+    trk_free(html);
+}
+
 /* Mean CPU of the two runs 1.92, 5 GiB x 1.2: two cores, 6 GiB. */
 static void test_short_step_has_the_classic_figures(void)
 {
@@ -291,6 +303,7 @@ int main(void)
         RUN(test_text_of_a_job_is_no_markup);
         RUN(test_what_the_caller_says);
         RUN(test_average_cpu_is_the_exact_total_everywhere);
+        RUN(test_short_closing_row_makes_no_peak);
         RUN(test_short_step_has_the_classic_figures);
         RUN(test_wrong_wishes_are_refused);
         RUN(test_odd_records_have_a_page);
