@@ -50,15 +50,35 @@ void cli_invocation_store(struct cli_invocation *invocation, const struct cli_op
     }
 }
 
+/* Where several are wished for, the last alone would leave out a filter or a file without a word. */
+static int refuse_second(const struct words *words, const struct cli_option *option,
+                         const char *origin)
+{
+    static const struct {
+        const char *argument, *instead;
+    } lists[] = {
+        {"LIST", "put a comma between the values"},
+        {"NAME=VALUE", "put a semicolon between the filters"},
+        {"FORMAT:FILE", "resource-tracker runs export FORMAT writes further forms of the run"}};
+    if (!option->argument ||
+        words->invocation->sources[option - cli_option_table] != CLI_SOURCE_TYPED)
+        return 0;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(option->argument, lists[i].argument) == 0)
+            return cli_error_set(words->error, -EINVAL, "%s can be given once; %s", origin,
+                                 lists[i].instead);
+    return 0;
+}
+
 static int set_typed(struct words *words, const struct cli_option *option, const char *origin,
                      const char *text)
 {
     union cli_value value = {.flag = option->sets};
-    if (text) {
-        int result = cli_value_parse(option, origin, text, &value, words->error);
-        if (result < 0)
-            return result;
-    }
+    int result = refuse_second(words, option, origin);
+    if (result == 0 && text)
+        result = cli_value_parse(option, origin, text, &value, words->error);
+    if (result < 0)
+        return result;
     cli_invocation_store(words->invocation, option, CLI_SOURCE_TYPED, value);
     return 0;
 }

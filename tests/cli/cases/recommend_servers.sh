@@ -16,7 +16,8 @@ from aws.json
 from --servers 2 --vendor gcp --region europe-west4 --spot --dedicated paris.json
 from --arch i386 --gpu-model A100 aws.json
 for wrong in "--filter compliance_framework_id=soc2" "--filter countries" "--region fsn1" "--vendor hcloud --region us-east-1" \
-    "--vendor ibm" "--servers 0" "--gpu-model H9000"; do
+    "--vendor ibm" "--servers 0" "--gpu-model H9000" "--vendor aws --vendor gcp" \
+    "--filter compliance_framework_id=soc2 --filter countries=DE"; do
     resource-tracker recommend $wrong aws.json
     echo "exit $?"
 done
