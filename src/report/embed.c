@@ -22,7 +22,7 @@ int main(int argc, char *argv[])
     }
     fprintf(output,
             "#include <stddef.h>\n\nextern const unsigned char %s[];\nextern const size_t %s_len;\n"
-            "const unsigned char %s[] = {",
+            "__attribute__((section(\".trk_packed\"))) const unsigned char %s[] = {",
             argv[1], argv[1], argv[1]);
     size_t count = put_bytes(input, output);
     fprintf(output, "0};\nconst size_t %s_len = %zu;\n", argv[1], count);
