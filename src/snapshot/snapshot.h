@@ -56,7 +56,8 @@ trk__snapshot_column(const struct trk_snapshot *snapshot, enum trk_metric metric
                             metric);
 }
 
-/* Writes it as gzip under a temporary name, then renames. dir_fd may be AT_FDCWD. */
+/* Writes it as gzip under a temporary name, then renames; into what is a device or a pipe itself. dir_fd may be
+ * AT_FDCWD. */
 int trk__snapshot_save(const struct trk_snapshot *snapshot, int dir_fd, const char *path,
                        struct trk_error *error);
 

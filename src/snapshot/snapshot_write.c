@@ -175,23 +175,45 @@ static int make_temporary(int dir_fd, const char *path, char *ret_name, size_t s
     return fd < 0 ? -errno : fd;
 }
 
-int trk__snapshot_save(const struct trk_snapshot *snapshot, int dir_fd, const char *path,
-                       struct trk_error *error)
+static int write_and_close(const struct trk_snapshot *snapshot, int *fd)
+{
+    int code = write_file(snapshot, *fd);
+    /* Some file systems report a lost write only here. */
+    if (close(trk__steal_fd(fd)) < 0 && errno != EINTR && code == 0)
+        code = -errno;
+    return code;
+}
+
+static int write_then_rename(const struct trk_snapshot *snapshot, int dir_fd, const char *path)
 {
     char temporary[TEMPORARY_SIZE];
     TRK_CLEANUP_FD int fd = make_temporary(dir_fd, path, temporary, sizeof temporary);
     if (fd < 0)
-        return trk__error_set(error, fd, "can't write %s: %s", path, strerror(-fd));
-    int code = write_file(snapshot, fd);
-    /* Some file systems report a lost write only here. */
-    if (close(trk__steal_fd(&fd)) < 0 && errno != EINTR && code == 0)
-        code = -errno;
+        return fd;
+    int code = write_and_close(snapshot, &fd);
     if (code == 0 && renameat(dir_fd, temporary, dir_fd, path) < 0)
         code = -errno;
-    if (code < 0) {
+    if (code < 0)
         unlinkat(dir_fd, temporary, 0);
+    return code;
+}
+
+/* A file in the place of a device or a pipe would take it from everybody. */
+static int write_in_place(const struct trk_snapshot *snapshot, int dir_fd, const char *path)
+{
+    TRK_CLEANUP_FD int fd = openat(dir_fd, path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return fd < 0 ? -errno : write_and_close(snapshot, &fd);
+}
+
+int trk__snapshot_save(const struct trk_snapshot *snapshot, int dir_fd, const char *path,
+                       struct trk_error *error)
+{
+    struct stat status;
+    bool is_file = fstatat(dir_fd, path, &status, 0) < 0 || S_ISREG(status.st_mode);
+    int code = is_file ? write_then_rename(snapshot, dir_fd, path)
+                       : write_in_place(snapshot, dir_fd, path);
+    if (code < 0)
         return trk__error_set(error, code, "can't write %s: %s", path, strerror(-code));
-    }
     return 0;
 }
 

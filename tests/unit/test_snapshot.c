@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define META "{\"metadata\":{\"version\":1,\"interval\":0.5},"
@@ -174,7 +175,8 @@ static void refuses_sparse_tables(void)
 
 static char *temporary_folder(void)
 {
-    static char folder[] = "/tmp/trk-snapshot-XXXXXX";
+    static char folder[32];
+    snprintf(folder, sizeof folder, "/tmp/trk-snapshot-XXXXXX");
     return mkdtemp(folder);
 }
 
@@ -225,6 +227,30 @@ static void saves_and_loads_files(void)
     CHECK(rmdir(folder) == 0); /* no temporary name is left */
 }
 
+/* A pipe or a device is written to; a file in its place would take it from everybody. */
+static void what_is_no_file_is_not_replaced(void)
+{
+    char *folder = temporary_folder();
+    int dir = open(folder, O_RDONLY | O_DIRECTORY);
+    struct trk_snapshot *snapshot = with_rows(3);
+    struct trk_error error = {0};
+    struct stat status = {0};
+    unsigned char start[2] = {0};
+    CHECK(mkfifoat(dir, "pipe", 0600) == 0);
+    int pipe = openat(dir, "pipe", O_RDONLY | O_NONBLOCK);
+    CHECK(trk__snapshot_save(snapshot, dir, "pipe", &error) == 0);
+    CHECK(fstatat(dir, "pipe", &status, 0) == 0 && S_ISFIFO(status.st_mode));
+    CHECK(read(pipe, start, 2) == 2 && start[0] == 0x1f && start[1] == 0x8b);
+    CHECK(mkdirat(dir, "folder", 0700) == 0);
+    CHECK(trk__snapshot_save(snapshot, dir, "folder", &error) == -EISDIR);
+    close(pipe);
+    trk__snapshot_free(snapshot);
+    unlinkat(dir, "pipe", 0);
+    unlinkat(dir, "folder", AT_REMOVEDIR);
+    close(dir);
+    CHECK(rmdir(folder) == 0);
+}
+
 static void downsampling_keeps_extremes_and_says_so(void)
 {
     struct trk_snapshot *snapshot = with_rows(1000);
@@ -258,6 +284,7 @@ int main(void)
     RUN(refuses_deep_nesting);
     RUN(refuses_sparse_tables);
     RUN(saves_and_loads_files);
+    RUN(what_is_no_file_is_not_replaced);
     RUN(downsampling_keeps_extremes_and_says_so);
     return check_done("snapshot");
 }
