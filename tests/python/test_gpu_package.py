@@ -16,6 +16,7 @@ import gpu_tracker as gput
 from gpu_tracker.tracker import ComputeTime, MaxGPURAM, MaxRAM, ResourceUsage, RSSValues
 
 ORIGINAL = "gpu-tracker-5.0.1"
+NO_COMMAND = "Neither the nvidia-smi command nor the amd-smi command is installed."
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +106,24 @@ def test_another_process_and_one_that_is_gone(caplog):
     with gput.Tracker(process_id=process.pid, disable_logs=True):
         pass
     assert not caplog.text
+
+
+def test_a_machine_without_gpus_is_told(caplog, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with gput.Tracker(sleep_time=0.1):
+        pass
+    assert NO_COMMAND in caplog.text
+    caplog.clear()
+    for arguments in ({"disable_logs": True}, {"gpu_brand": "nvidia"}):
+        with gput.Tracker(sleep_time=0.1, **arguments):
+            pass
+    assert not caplog.text
+    command = tmp_path / "nvidia-smi"
+    command.write_text("#!/bin/sh\nexit 9\n")
+    command.chmod(0o755)
+    with gput.Tracker(sleep_time=0.1):
+        pass
+    assert "The nvidia-smi command is installed but cannot connect to a GPU." in caplog.text
 
 
 def test_text_and_json_are_the_same_figures(work):
@@ -347,9 +366,10 @@ def test_made_up_gpus(tmp_path):
         gpu 1 memory 16000000000 0 0
         """)
     out = run_with_gpus(tmp_path, script, """
-        import json, time
+        import json, logging, sys, time
         import gpu_tracker as gput
         from resource_tracker import ResourceTracker, get_server_info
+        logging.basicConfig(stream=sys.stdout)  # a warning would be no JSON
         with gput.Tracker(sleep_time=0.2) as tracker, ResourceTracker(interval=0.2) as sampler:
             sampler.wait_for_samples(3)
         info = get_server_info()

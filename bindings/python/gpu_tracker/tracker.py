@@ -276,6 +276,7 @@ class Tracker:
         self._units = ram_unit, gpu_ram_unit, time_unit
         self._process_id = process_id
         self._disable_logs = disable_logs
+        self._gpu_brand = gpu_brand
         self._backup_file = resource_usage_file
         self._end = None
         self.resource_usage = None
@@ -314,6 +315,8 @@ class Tracker:
         else:
             self.resource_usage = _nothing(*self._units)
         self.state = Tracker.State.STOPPED
+        if self._native and not self._gpu_brand and not self.gpu_utilization.system_gpu_count:
+            self._warn_without_gpus()
 
     def start(self):
         """Begin to measure; the same as to enter a `with` block."""
@@ -322,6 +325,18 @@ class Tracker:
     def stop(self):
         """End it; the same as to leave the `with` block."""
         self.__exit__()
+
+    def _warn_without_gpus(self):
+        """At the end: whether there are GPUs is known when the tracker's process has looked for them."""
+        from shutil import which
+
+        command = next(filter(which, ("nvidia-smi", "amd-smi")), None)
+        if command:
+            self._warn(f"The {command} command is installed but cannot connect to a GPU. "
+                       "The GPU RAM and GPU utilization values will remain 0.0.")
+        else:
+            self._warn("Neither the nvidia-smi command nor the amd-smi command is installed. Install one of these to "
+                       "profile the GPU. Otherwise the GPU RAM and GPU utilization values will remain 0.0.")
 
     def _warn(self, text):
         if not self._disable_logs:
