@@ -29,7 +29,7 @@ bench: ## measure against the kernel's floor and the other trackers; writes docs
 	@bench/accuracy --build build-bench
 
 r-package: ## make the R source package, build/resource.tracker_VERSION.tar.gz
-	@tools/bootstrap build r
+	@tools/bootstrap build page r
 	@tools/build $(BUILD)
 	@tools/r_package
 

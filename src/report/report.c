@@ -151,7 +151,7 @@ static int check_options(const struct trk_report_options *options, struct trk_er
     if (!trk__page_template_len)
         return trk__error_set(
             error, -ENOSYS,
-            "this build has no report page: build it where node and npm are, or "
+            "this build has no report page: build again after `tools/bootstrap page`, or "
             "give Meson a page that was built before with -Dreport_template=FILE");
     return check_history(options, error);
 }
