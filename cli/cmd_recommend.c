@@ -131,7 +131,7 @@ static void add_reason(struct cli_text *text, const char *what, const char *why)
     cli_text_add_wrapped(text, LABEL_COLUMNS + 3, why);
 }
 
-static void add_curve(struct cli_text *text, const trk_recommendation *recommendation)
+static void add_curve(struct cli_text *text, const trk_recommendation *recommendation, bool several)
 {
     char words[CURVE_SIZE] = "";
     size_t len = 0;
@@ -146,7 +146,8 @@ static void add_curve(struct cli_text *text, const trk_recommendation *recommend
     }
     if (len == 0)
         return;
-    cli_text_add(text, "\nTime against cores, at least:\n  ");
+    cli_text_add(text, "\nTime against cores, at least%s:\n  ",
+                 several ? " (a run on average)" : "");
     cli_text_add_wrapped(text, 2, words);
 }
 
@@ -166,7 +167,7 @@ static void add_levels(struct cli_text *text, const trk_recommendation *recommen
     add_reason(text, "cores", need.cpu_reason);
     add_reason(text, "memory", need.memory_reason);
     add_reason(text, "GPUs", need.gpu_reason);
-    add_curve(text, recommendation);
+    add_curve(text, recommendation, basis->runs_used > 1);
     cli_text_add(text, "\nReady to paste: resource-tracker recommend --paste slurm (--help lists "
                        "the forms)\n");
 }

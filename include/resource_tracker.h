@@ -438,8 +438,8 @@ TRK_API void trk_recommendation_basis(const trk_recommendation *recommendation,
 TRK_API int trk_recommendation_need(const trk_recommendation *recommendation, enum trk_level level,
                                     struct trk_need *ret_need);
 
-/* The index-th point of time against cores: the least that the runs would have taken together. -ERANGE past
- * the end. */
+/* The index-th point of time against cores: the least that a run would have taken, on average over the runs.
+ * -ERANGE past the end. */
 TRK_API int trk_recommendation_curve(const trk_recommendation *recommendation, size_t index,
                                      double *ret_cores, double *ret_seconds);
 

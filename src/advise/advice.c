@@ -46,7 +46,8 @@ static void draw_curve(const struct trk_run_facts *runs, size_t count, struct tr
             seconds += trk__cpu_least_seconds(&runs[i], cores);
         if (!(seconds > 0) || seconds >= last_seconds)
             return; /* flat from here on: more cores buy nothing */
-        advice->curve[advice->curve_count++] = (struct trk_curve_point){cores, seconds};
+        advice->curve[advice->curve_count++] =
+            (struct trk_curve_point){cores, seconds / (double)count};
         last_seconds = seconds;
         cores = next_cores(cores);
     }

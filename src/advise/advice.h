@@ -29,7 +29,7 @@ struct trk_advice_level {
     char gpu_reason[TRK_REASON_SIZE];
 };
 
-/* The least time that the runs would have taken together with that many cores. */
+/* The least time that a run would have taken with that many cores, on average over the runs. */
 struct trk_curve_point {
     double cores;
     double seconds;

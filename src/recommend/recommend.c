@@ -390,28 +390,17 @@ static void fill_needs(const trk_recommendation *recommendation, const struct tr
     options->cloud_info = recommendation->cloud_info;
 }
 
-/* A run of the length of one: the curve is of all of them together. */
-static size_t curve_of_one(const struct trk_advice *advice,
-                           struct trk_curve_point ret_curve[TRK_CURVE_POINTS_MAX])
-{
-    for (size_t i = 0; i < advice->curve_count; i++)
-        ret_curve[i] = (struct trk_curve_point){advice->curve[i].cores,
-                                                advice->curve[i].seconds / advice->runs_used};
-    return advice->runs_used ? advice->curve_count : 0;
-}
-
 /* `need` NULL: the classic rule's. */
 static int rent(const trk_recommendation *recommendation, const struct trk_need *need,
                 const struct trk_server_options *options, char **ret_json, struct trk_error *error)
 {
     struct trk_server_options own;
-    struct trk_curve_point curve[TRK_CURVE_POINTS_MAX];
+    const struct trk_advice *advice = &recommendation->advice;
     trk_server_options_init(&own);
     if (options)
         own = *options;
     fill_needs(recommendation, need, &own);
-    size_t points = curve_of_one(&recommendation->advice, curve);
-    return trk__servers_answer(&own, curve, points, ret_json, error);
+    return trk__servers_answer(&own, advice->curve, advice->curve_count, ret_json, error);
 }
 
 int trk_recommendation_servers(const trk_recommendation *recommendation, enum trk_level level,

@@ -302,6 +302,12 @@ static void time_against_cores(void)
     for (size_t i = 0; i < 6; i++)
         CHECK_NEAR(advice.curve[i].cores, cores[i], 0);
     CHECK_NEAR(advice.curve[5].seconds, 100, 1e-9);
+    /* Of several runs it is that of one of them, on average: not the sum. */
+    struct trk_run_facts runs[] = {burst_run(), burst_run(), burst_run()};
+    trk__advise(runs, 3, 0.1, &advice);
+    CHECK_U64(advice.curve_count, 6);
+    CHECK_NEAR(advice.curve[0].seconds, 170, 1e-9);
+    CHECK_NEAR(advice.curve[5].seconds, 100, 1e-9);
 }
 
 static void the_fewest_cores_within_the_slowdown(void)
