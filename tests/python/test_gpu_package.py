@@ -383,3 +383,21 @@ def test_made_up_gpus(tmp_path):
     assert row["system_gpu_usage"] == pytest.approx(0.6) and row["system_gpu_utilized"] == 1
     assert (count, gpus) == (2, 2) and memory == pytest.approx(2 * 16e9 / 2**20, rel=0.01)
     assert needs["gpu"] == 1 and needs["vram"] >= 2048
+
+
+@pytest.mark.parametrize("words, message", [
+    ("analyze -f pickle -o out.pkl", "name the tracking file with --tf"),
+    ("analyze -f pickle --tf gone.csv --stf gone.csv -o out.pkl", "can't read gone.csv"),
+    ("compare -m a", "-m takes NAME=FILE, not a"),
+    ("compare -m a=junk b=junk", "gpu-tracker: "),
+    ("compare -m a=empty b=empty", "gpu-tracker: "),
+    ("compare --cconfig gone.json", "gone.json"),
+    ("compare --cconfig empty", "gpu-tracker: "),
+    ("compare", "name what is compared"),
+])
+def test_what_the_module_is_asked_wrongly(tmp_path, words, message):
+    (tmp_path / "junk").write_bytes(b"\x80\x04junk")
+    (tmp_path / "empty").write_bytes(b"")
+    done = subprocess.run([sys.executable, "-m", "gpu_tracker", "sub-track", *words.split()], cwd=tmp_path,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr

@@ -27,7 +27,9 @@ def _pairs(words):
         elif word.startswith("-"):
             taking = False
         elif taking:
-            name, _, path = word.partition("=")
+            name, equals, path = word.partition("=")
+            if not equals:
+                raise ValueError(f"-m takes NAME=FILE, not {word}")
             pairs[name] = path
     return pairs
 
@@ -40,7 +42,7 @@ def _put(results, words):
         import pickle
 
         if output is None:
-            sys.exit("gpu-tracker: a pickle goes to a file: name it with -o")
+            raise ValueError("a pickle goes to a file: name it with -o")
         with open(output, "wb") as file:
             pickle.dump(results, file)
         return
@@ -61,33 +63,41 @@ def _compare(words):
     if _option(words, "--cconfig"):
         with open(_option(words, "--cconfig"), encoding="utf-8") as file:
             config = load(file)
+        if not isinstance(config, dict):
+            raise ValueError(f"{file.name}: not a JSON object")
     files = {**config.get("file_path_map", {}), **_pairs(words)}
     if not files:
-        sys.exit("gpu-tracker: name what is compared: -m NAME=FILE..., or file_path_map in the file of --cconfig")
+        raise ValueError("name what is compared: -m NAME=FILE..., or file_path_map in the file of --cconfig")
     statistic = _option(words, "--stat") or config.get("statistic") or "mean"
-    try:
-        _put(TrackingComparison(files).compare(statistic), words)
-    except (OSError, ValueError) as e:
-        sys.exit(f"gpu-tracker: {e}")
+    _put(TrackingComparison(files).compare(statistic), words)
 
 
 def _analyze(words):
     from .sub_tracker import SubTrackingAnalyzer
 
+    tracking_file, log = _option(words, "--tf"), _option(words, "--stf")
+    if not tracking_file or not log:
+        raise ValueError("name the tracking file with --tf and the sub-tracking file with --stf")
+    _put(SubTrackingAnalyzer(tracking_file, log).sub_tracking_results(), words)
+
+
+def _do(work, words):
+    from pickle import UnpicklingError
+
     try:
-        results = SubTrackingAnalyzer(_option(words, "--tf"), _option(words, "--stf")).sub_tracking_results()
-    except (OSError, ValueError, RuntimeError) as e:
+        work(words)
+    except (OSError, ValueError, RuntimeError, EOFError, UnpicklingError) as e:
         sys.exit(f"gpu-tracker: {e}")
-    _put(results, words)
 
 
 def main():
     """Hand over to the program, or do what it leaves to Python."""
     words = sys.argv[1:]
-    if words[:2] == ["sub-track", "compare"]:
-        return _compare(words[2:])
-    if words[:2] == ["sub-track", "analyze"] and _option(words, "-f", "--format") == "pickle":
-        return _analyze(words[2:])
+    wants_help = "-h" in words or "--help" in words
+    if words[:2] == ["sub-track", "compare"] and not wants_help:
+        return _do(_compare, words[2:])
+    if words[:2] == ["sub-track", "analyze"] and _option(words, "-f", "--format") == "pickle" and not wants_help:
+        return _do(_analyze, words[2:])
     program = find_program("gpu-tracker")
     if program is None:
         sys.exit("gpu_tracker: the program gpu-tracker was not found; install it, or put it in PATH")
