@@ -253,6 +253,12 @@ def test_a_driver_that_hangs(tmp_path, function):
         assert after - before < 0.2 + 0.3, "a tick was held up"
 
 
+def test_a_driver_that_never_answered_is_told(tmp_path):
+    world = World(str(tmp_path), GPUS + "hang nvmlInit_v2\n")
+    result = track(world, "-v", job="sleep 4")
+    assert "the GPU driver does not answer" in result.stderr, result.stderr
+
+
 def test_a_driver_that_hangs_later(tmp_path):
     """Its last figures stand with their age, then they are absent."""
     world = World(str(tmp_path), GPUS)

@@ -41,6 +41,7 @@ struct trk_gpu {
     struct trk_gpu_worker *worker;
     bool worker_failed;
     int64_t asked_ns;
+    int64_t first_asked_ns; /* 0: not yet */
     const struct trk_gpu_reading *reading;
     pid_t *member; /* kept for its memory */
     uint32_t member_capacity;
@@ -126,6 +127,8 @@ void trk__gpu_ask(struct trk_gpu *gpu, const struct trk_proc_tree *tree)
     if (gpu->asked_ns && now.monotonic_ns - gpu->asked_ns < period_ns)
         return;
     gpu->asked_ns = now.monotonic_ns;
+    if (!gpu->first_asked_ns)
+        gpu->first_asked_ns = now.monotonic_ns;
     uint32_t count = list_members(gpu, tree);
     trk__gpu_worker_ask(gpu->worker, &now, gpu->member, count);
 }
@@ -434,16 +437,17 @@ void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct 
         return;
     }
     const struct trk_gpu_reading *reading = trk__gpu_worker_take(gpu->worker, look->wait_ns);
+    int64_t since_ns = reading ? reading->instant.monotonic_ns : gpu->first_asked_ns;
+    int64_t age_ns = trk__context_monotonic_ns(gpu->context) - since_ns;
+    if (since_ns && age_ns > look->age_limit_ns)
+        snprintf(gpu->news, sizeof gpu->news, "the GPU driver does not answer");
     if (!reading)
         name_devices(gpu, sample);
     if (!reading || !reserve_shares(gpu, reading->device_count))
         return;
     gpu->reading = reading;
-    int64_t age_ns = trk__context_monotonic_ns(gpu->context) - reading->instant.monotonic_ns;
-    if (age_ns > look->age_limit_ns) {
-        snprintf(gpu->news, sizeof gpu->news, "the GPU driver does not answer");
+    if (age_ns > look->age_limit_ns)
         return;
-    }
     gather_news(gpu);
     share_out(gpu, look);
     sample->read_ns[TRK_SOURCE_GPU] = reading->instant.monotonic_ns;
