@@ -233,6 +233,8 @@ void cli_rent_print(const char *json, bool spot)
     add_servers(&text, json, spot);
     add_finish(&text, json, spot);
     add_run(&text, json);
+    if (figure(json, "needs.memory") <= 0)
+        cli_text_add(&text, "\nMemory was not measured: these servers fit by their cores alone.\n");
     char *note = trk_json_text(json, "note"), *credit = trk_json_text(json, "credit");
     cli_text_add(&text, "\n");
     if (note && *note && strcmp(note, "null") != 0)

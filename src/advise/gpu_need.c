@@ -37,20 +37,20 @@ static void look_at_run(const struct trk_run_facts *run, struct devices *devices
 
 static void explain(const struct devices *devices, double margin, struct trk_advice_level *level)
 {
-    char *text = level->gpu_reason;
+    char *text = level->gpu_reason, size[TRK_SIZE_WORDS_SIZE];
     if (devices->used == 0) {
         snprintf(text, TRK_REASON_SIZE, "no GPU was over 5 %% busy for over 1 %% of the time");
         return;
     }
     int len = snprintf(text, TRK_REASON_SIZE,
-                       "%u GPU%s over 5 %% busy for over 1 %% of the time; at most %.0f MiB on one "
+                       "%u GPU%s over 5 %% busy for over 1 %% of the time; at most %s on one "
                        "device + %.0f %%",
                        devices->used, devices->used == 1 ? " was" : "s were",
-                       devices->vram_bytes / TRK_MIB, 100 * margin);
+                       trk__size_words(devices->vram_bytes, size), 100 * margin);
     if (level->vram_bytes > devices->total_bytes && len < TRK_REASON_SIZE)
         snprintf(text + len, (size_t)(TRK_REASON_SIZE - len),
-                 ", which is more than the %.0f MiB that the device has",
-                 devices->total_bytes / TRK_MIB);
+                 ", which is more than the %s that the device has",
+                 trk__size_words(devices->total_bytes, size));
 }
 
 void trk__advise_gpu(const struct trk_run_facts *runs, size_t count,

@@ -185,25 +185,25 @@ static const char *cause_text(enum margin_cause cause)
 static void explain(const struct observed *observed, const struct margin *margin, bool by_limit,
                     enum trk_level level, struct trk_advice_level *advice)
 {
-    char *text = advice->memory_reason;
+    char *text = advice->memory_reason, size[TRK_SIZE_WORDS_SIZE], added[TRK_SIZE_WORDS_SIZE];
     if (by_limit) {
         snprintf(text, TRK_REASON_SIZE,
-                 "%u of %u runs met a limit of %.0f MiB, so their need is not known: "
-                 "%.4g times the limit, and at least %.0f MiB above it",
+                 "%u of %u runs met a limit of %s, so their need is not known: "
+                 "%.4g times the limit, and at least %s above it",
                  observed->censored, observed->censored + observed->completed,
-                 observed->failed_limit_bytes / TRK_MIB, levels[level].limit_factor,
-                 levels[level].limit_extra_bytes / TRK_MIB);
+                 trk__size_words(observed->failed_limit_bytes, size), levels[level].limit_factor,
+                 trk__size_words(levels[level].limit_extra_bytes, added));
         return;
     }
     bool from_high = levels[level].from_high && observed->high_bytes > observed->peak_bytes;
-    snprintf(text, TRK_REASON_SIZE, "%.0f MiB, the largest peak of %u run%s%s, + %s%.0f MiB: %s",
-             (from_high ? observed->high_bytes : observed->peak_bytes) / TRK_MIB,
+    snprintf(text, TRK_REASON_SIZE, "%s, the largest peak of %u run%s%s, + %s%s: %s",
+             trk__size_words(from_high ? observed->high_bytes : observed->peak_bytes, size),
              observed->completed, observed->completed == 1 ? "" : "s",
              from_high ? " as high as it may have been" : "",
              level == TRK_LEVEL_LEAN   ? "a third of "
              : level == TRK_LEVEL_SAFE ? "twice "
                                        : "",
-             margin->bytes / TRK_MIB, cause_text(margin->cause));
+             trk__size_words(margin->bytes, added), cause_text(margin->cause));
 }
 
 void trk__advise_memory(const struct trk_run_facts *runs, size_t count,

@@ -1,6 +1,8 @@
 #include "advise/rounding.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 
 double trk__round_memory_mib(double mib)
 {
@@ -47,4 +49,13 @@ double trk__round_request_bytes(double bytes)
         step = ldexp(1, exponent - 1) / 16;
     }
     return fmax(1, ceil(bytes / step)) * step;
+}
+
+const char *trk__size_words(double bytes, char ret_text[TRK_SIZE_WORDS_SIZE])
+{
+    bool is_large = bytes >= 10 * TRK_GIB;
+    int decimals = is_large && bytes < 1000 * TRK_GIB ? 1 : 0;
+    snprintf(ret_text, TRK_SIZE_WORDS_SIZE, "%.*f %s", decimals,
+             bytes / (is_large ? TRK_GIB : TRK_MIB), is_large ? "GiB" : "MiB");
+    return ret_text;
 }

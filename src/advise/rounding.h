@@ -19,4 +19,9 @@ double trk__round_hundredths(double value);
  * below 512 MiB, then of 1/16 of the power of two below it, whole GiB from 16 GiB on. In bytes. */
 double trk__round_request_bytes(double bytes);
 
+enum { TRK_SIZE_WORDS_SIZE = 32 };
+
+/* "1000 MiB", from 10 GiB on "14.6 GiB" and from 1000 GiB on without a decimal: for reasons that people read. */
+const char *trk__size_words(double bytes, char ret_text[TRK_SIZE_WORDS_SIZE]);
+
 #endif

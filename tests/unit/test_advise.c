@@ -56,6 +56,15 @@ static void memory_goes_up_to_the_next_size(void)
         CHECK_NEAR(trk__round_memory_mib(table[i][0]), table[i][1], 0);
 }
 
+static void sizes_are_readable(void)
+{
+    char text[TRK_SIZE_WORDS_SIZE];
+    CHECK_TEXT(trk__size_words(1000 * TRK_MIB, text), "1000 MiB");
+    CHECK_TEXT(trk__size_words(10239 * TRK_MIB, text), "10239 MiB");
+    CHECK_TEXT(trk__size_words(15000 * TRK_MIB, text), "14.6 GiB");
+    CHECK_TEXT(trk__size_words(1536 * TRK_GIB, text), "1536 GiB");
+}
+
 static void halves_go_to_the_even_side(void)
 {
     CHECK_NEAR(trk__round_half_even(0.5), 0, 0);
@@ -371,7 +380,7 @@ static void gpus_are_counted_by_device(void)
     const struct trk_advice_level *level = advice.level;
     CHECK_NEAR(level[TRK_LEVEL_BALANCED].gpu_devices, 2, 0);           /* 1 % is not over 1 % */
     CHECK_NEAR(level[TRK_LEVEL_BALANCED].vram_bytes / TRK_GIB, 17, 0); /* 16.5, of one device */
-    CHECK(strstr(level[TRK_LEVEL_BALANCED].gpu_reason, "more than the 16384 MiB") != NULL);
+    CHECK(strstr(level[TRK_LEVEL_BALANCED].gpu_reason, "more than the 16.0 GiB") != NULL);
     CHECK(strstr(level[TRK_LEVEL_LEAN].gpu_reason, "more than") == NULL); /* 15.75 */
 }
 
@@ -538,6 +547,7 @@ static void an_unknown_form_is_refused(void)
 int main(void)
 {
     RUN(memory_goes_up_to_the_next_size);
+    RUN(sizes_are_readable);
     RUN(halves_go_to_the_even_side);
     RUN(hundredths_go_by_the_exact_value);
     RUN(requests_waste_a_sixteenth_at_most);
