@@ -493,6 +493,8 @@ int trk__gpu_check_names(const struct trk_gpu *gpu, const char *list, struct trk
 {
     const struct trk_gpu_reading *reading = gpu->vendors ? gpu->reading : NULL;
     char unknown[TRK_GPU_WORD_SIZE];
+    if (list && *list && !list[strspn(list, ", ")])
+        return trk__error_set(error, -EINVAL, "the list of GPUs, '%.80s', names none", list);
     if (reading && reading->incomplete)
         return 0; /* some GPU can't be read, and may be the one that is meant */
     if (!trk__gpu_find_unknown(list, reading ? reading->device : NULL,
