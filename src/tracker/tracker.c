@@ -239,23 +239,34 @@ void trk_tracker_settings(const trk_tracker *tracker, struct trk_tracker_options
         *ret_stop_time = tracker->stop_time;
 }
 
-/* The child is ours until it is waited for, so its number can't be another's. One that somebody else has reaped,
- * or that was killed, is gone all the same. False: it failed. */
-static bool end_child(struct trk_tracker *tracker)
+/* The child is ours until it is waited for, so its number can't be another's. Its status; 0 for one that somebody
+ * else has reaped. */
+static int end_child(struct trk_tracker *tracker)
 {
     if (tracker->child <= 0)
-        return true;
+        return 0;
     kill(tracker->child, SIGTERM);
     int status = 0;
     while (waitpid(tracker->child, &status, 0) < 0 && errno == EINTR)
         continue;
     tracker->child = 0;
-    return !WIFEXITED(status) || WEXITSTATUS(status) == 0;
+    return status;
+}
+
+/* One that has just begun dies of our own SIGTERM. */
+static bool has_failed(int status)
+{
+    return WIFSIGNALED(status) ? WTERMSIG(status) != SIGTERM : WEXITSTATUS(status) != 0;
 }
 
 /* In its own words, if there was room for them. */
-static int tell_fault(const struct trk_tracker *tracker, struct trk_error *error)
+static int tell_fault(const struct trk_tracker *tracker, int status, struct trk_error *error)
 {
+    if (WIFSIGNALED(status))
+        return trk__error_set(
+            error, -ECHILD,
+            "the tracker was killed (signal %d): samples end there, totals are missing",
+            WTERMSIG(status));
     TRK_CLEANUP_FREE char *fault = trk__tracker_file(tracker, "error");
     if (fault)
         return trk__error_set(error, -ECHILD, "the tracker failed: %s", fault);
@@ -272,7 +283,8 @@ int trk_tracker_stop(trk_tracker *tracker, struct trk_error *error)
     if (tracker->owner != getpid())
         return trk__error_set(error, -EPERM, "the tracker belongs to the process that started it");
     tracker->stop_time = now_seconds();
-    return end_child(tracker) ? 0 : tell_fault(tracker, error);
+    int status = end_child(tracker);
+    return has_failed(status) ? tell_fault(tracker, status, error) : 0;
 }
 
 /* ---- samples ------------------------------------------------------------------------- */

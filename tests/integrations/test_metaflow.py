@@ -120,10 +120,12 @@ def runs(world, tmp_path_factory):
         example = pool.submit(lambda: [world.run(EXAMPLE), world.run(EXAMPLE)])
         fails = pool.submit(world.run, flow_file("fails"))
         own_card = pool.submit(world.run, flow_file("own_card"), "run", "--with", "track_resources:interval=0.1")
+        killed = pool.submit(world.run, flow_file("killed"))
         broken = {name: pool.submit(world.run, flow_file("quick"), **options)
                   for name, options in broken_worlds(tmp_path_factory.mktemp("broken")).items()}
         return {"first": example.result()[0], "second": example.result()[1], "shapes": shapes.result(),
-                "fails": fails.result(), "own card": own_card.result(), **{name: run.result() for name, run in broken.items()}}
+                "fails": fails.result(), "own card": own_card.result(), "killed": killed.result(),
+                **{name: run.result() for name, run in broken.items()}}
 
 
 def test_example_is_green_and_held_what_it_held(runs):
@@ -309,6 +311,16 @@ def test_missing_package_says_what_to_install(runs):
 
 def test_full_disk_leaves_the_flow_green(runs):
     check_green_with_error(runs["full disk"], "start", "TMPDIR")
+
+
+def test_killed_tracker_leaves_the_flow_green(runs):
+    """What it had measured until then is kept."""
+    run = runs["killed"]
+    assert run.exit_code == 0, run.output
+    assert "[@track_resources]" in run.output
+    [task] = run.kept("start")
+    assert "killed (signal 9)" in task["artifact"]["error"] and task["artifact"]["tracker"]
+    assert "killed (signal 9)" in run.cards("start")[0]
 
 
 # ---- elsewhere -------------------------------------------------------------------------------

@@ -287,6 +287,30 @@ static void outlives_the_thread_that_started_it(void)
     trk_tracker_free(tracker);
 }
 
+static pid_t only_child(void)
+{
+    FILE *file = fopen("/proc/thread-self/children", "re");
+    int pid = 0;
+    if (!file || fscanf(file, "%d", &pid) != 1)
+        pid = 0;
+    if (file)
+        fclose(file);
+    return pid;
+}
+
+static void a_tracker_that_was_killed_is_told(void)
+{
+    trk_tracker *tracker = start(0.02, 0);
+    struct trk_error error = {0};
+    CHECK(tracker && trk_tracker_wait_for_samples(tracker, 2, 5, &error) == 0);
+    pid_t child = only_child();
+    CHECK(child > 0 && kill(child, SIGKILL) == 0);
+    CHECK(trk_tracker_stop(tracker, &error) == -ECHILD);
+    CHECK(strstr(error.message, "killed (signal 9)"));
+    CHECK(trk_tracker_n_samples(tracker) >= 2);
+    trk_tracker_free(tracker);
+}
+
 /* Also where the next row is an hour away. */
 static void goes_with_a_program_that_is_killed(void)
 {
@@ -362,6 +386,7 @@ int main(void)
     RUN(waiting_ends);
     RUN(one_kind_of_rows_is_enough);
     RUN(outlives_the_thread_that_started_it);
+    RUN(a_tracker_that_was_killed_is_told);
     RUN(goes_with_a_program_that_is_killed);
     RUN(many_at_once);
     RUN(a_missing_program_is_told);

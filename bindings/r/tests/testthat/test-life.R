@@ -72,7 +72,7 @@ test_that("a tracker whose process was killed still gives what it had", {
   tracker <- ResourceTracker$new(interval = 0.05)
   tracker$wait_for_samples(2)
   tools::pskill(tracker_processes_of(Sys.getpid())[[1]], 9)
-  tracker$stop()
+  expect_warning(tracker$stop(), "killed")
   expect_gte(nrow(tracker$process_metrics), 2)
 })
 

@@ -12,13 +12,16 @@ pre {{ white-space: pre-wrap; background: #f5f5f5; padding: 1em; border-radius: 
 </style></head><body><h1>{title}</h1><p>{text}</p><pre>{reason}</pre></body></html>
 """
 
+NOTICE = """<p role="alert" style="margin: 0; padding: .75em 1.5em; background: #fbe9e7; color: #7a1f12; \
+font: 15px/1.5 system-ui, sans-serif">The figures end early, the step itself is not affected: {error}</p>"""
+
 
 def page_of(artifact):
     """The final page of a step."""
     tracker = artifact.get("tracker")
     if tracker and (tracker["process_metrics"] or not artifact.get("error")):
         try:
-            return report_page(artifact)
+            return with_notice(report_page(artifact), artifact.get("error"))
         except Exception as fault:
             return error_page("The report could not be made", fault)
     return error_page("This step was not tracked", artifact.get("error", "no reason is known"))
@@ -34,6 +37,14 @@ def report_page(artifact):
         snapshot["metadata"]["stop_time"] = None
     return _native.report(json.dumps(snapshot), "metaflow", bool(artifact.get("step_failed")),
                           json.dumps(history) if history else None)
+
+
+def with_notice(page, error):
+    """What was measured before the tracking failed is shown, and that it failed stands above it."""
+    if not error:
+        return page
+    begin = page.index(">", page.index("<body")) + 1
+    return page[:begin] + NOTICE.format(error=escape(str(error))) + page[begin:]
 
 
 def error_page(title, reason):
