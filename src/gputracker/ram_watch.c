@@ -235,11 +235,16 @@ static void read_process(struct trk_ram_watch *watch, struct trk_ram_process *pr
         trk__smaps_clear(&process->smaps);
 }
 
-static void read_moved(struct trk_ram_watch *watch, const struct trk_context *context)
+static uint32_t read_moved(struct trk_ram_watch *watch, const struct trk_context *context)
 {
-    for (uint32_t i = 0; i < watch->count; i++)
-        if (has_moved(&watch->process[i]))
-            read_process(watch, &watch->process[i], context);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < watch->count; i++) {
+        if (!has_moved(&watch->process[i]))
+            continue;
+        read_process(watch, &watch->process[i], context);
+        count++;
+    }
+    return count;
 }
 
 /* ---- sums ---- */
@@ -293,7 +298,12 @@ void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree
         return;
     if (movement.fault_bytes > worth_a_read(watch->max[TRK_RAM_COMBINED].total_bytes))
         doubt_all(watch);
-    read_moved(watch, tree->context);
+    /* Reads are one after the other: of somebody who came or went meanwhile others show a part of what he had. Read
+     * again, all of them are from after it. */
+    if (read_moved(watch, tree->context) > 1) {
+        doubt_all(watch);
+        read_moved(watch, tree->context);
+    }
     bool grew = sum_up(watch, tree);
     for (int group = 0; group < TRK_RAM_GROUPS; group++)
         raise(&watch->resident_bytes[group], movement.resident_bytes[group]);

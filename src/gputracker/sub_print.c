@@ -225,7 +225,10 @@ int trk_sub_track_analyze(const char *tracking_file, const char *sub_tracking_fi
     return give(&text, ret_text, error);
 }
 
-int trk_sub_track_static(const char *tracking_file, char **ret_json, struct trk_error *error)
+/* One part of a tracking file's analysis as JSON. */
+static int give_part(const char *tracking_file,
+                     void (*put)(struct trk_json *json, const struct trk_sub_analysis *analysis),
+                     char **ret_json, struct trk_error *error)
 {
     struct trk_sub_analysis analysis;
     struct trk_buffer text;
@@ -234,23 +237,29 @@ int trk_sub_track_static(const char *tracking_file, char **ret_json, struct trk_
         return code;
     trk__buffer_init(&text, TEXT_LIMIT);
     struct trk_json json = trk__json(&text);
-    put_facts(&json, &analysis.facts);
+    put(&json, &analysis);
     trk__sub_analysis_done(&analysis);
     return give(&text, ret_json, error);
 }
 
+static void put_static(struct trk_json *json, const struct trk_sub_analysis *analysis)
+{
+    put_facts(json, &analysis->facts);
+}
+
+static void put_overall(struct trk_json *json, const struct trk_sub_analysis *analysis)
+{
+    put_usage(json, analysis, analysis->overall);
+}
+
+int trk_sub_track_static(const char *tracking_file, char **ret_json, struct trk_error *error)
+{
+    return give_part(tracking_file, put_static, ret_json, error);
+}
+
 int trk_sub_track_overall(const char *tracking_file, char **ret_json, struct trk_error *error)
 {
-    struct trk_sub_analysis analysis;
-    struct trk_buffer text;
-    int code = trk__sub_tracking_load(tracking_file, &analysis, error);
-    if (code < 0)
-        return code;
-    trk__buffer_init(&text, TEXT_LIMIT);
-    struct trk_json json = trk__json(&text);
-    put_usage(&json, &analysis, analysis.overall);
-    trk__sub_analysis_done(&analysis);
-    return give(&text, ret_json, error);
+    return give_part(tracking_file, put_overall, ret_json, error);
 }
 
 int trk_sub_track_names(const char *sub_tracking_file, char **ret_json, struct trk_error *error)
