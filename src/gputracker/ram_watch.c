@@ -301,8 +301,11 @@ void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree
     /* Reads are one after the other: of somebody who came or went meanwhile others show a part of what he had. Read
      * again, all of them are from after it. */
     if (read_moved(watch, tree->context) > 1) {
+        uint64_t reads =
+            watch->reads; /* it is one reading of the family, though the budget pays for both */
         doubt_all(watch);
         read_moved(watch, tree->context);
+        watch->reads = reads;
     }
     bool grew = sum_up(watch, tree);
     for (int group = 0; group < TRK_RAM_GROUPS; group++)
