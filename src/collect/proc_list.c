@@ -143,6 +143,8 @@ static bool still_valid(const struct trk_proc_list *list, uint64_t forks, uint64
         return false;
     if (list->told_births)
         return has_no_births(list);
+    if (list->none_born)
+        return true;
     return forks >= list->now.count && forks == list->forks && links == list->links;
 }
 

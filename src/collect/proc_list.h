@@ -31,6 +31,7 @@ struct trk_proc_list {
     uint64_t forks, links, told; /* what the listing was valid for */
     int64_t listed_ns;
     bool listed;
+    bool none_born;       /* to the job since: no member has run */
     bool is_doubtful;     /* made because somebody was born: the next one is made too */
     uint64_t links_now;   /* at the last refresh */
     uint64_t told_births; /* in the job, as the kernel's events tell, + 1; 0: they do not */

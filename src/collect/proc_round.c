@@ -140,21 +140,33 @@ static enum trk_look read_files(struct trk_proc_tree *tree, struct trk_proc *pro
 }
 
 /* A clock that counts in ticks tells nothing: some sandboxes have no other, and their figures are round. */
-static bool has_rested(const struct trk_proc_tree *tree, const struct trk_proc *proc,
-                       uint64_t clock_ns)
+static bool may_have_run(const struct trk_proc *proc, uint64_t clock_ns)
 {
     enum { ROUND_NS = 10000 };
-    return clock_ns && clock_ns == proc->clock_ns && clock_ns % ROUND_NS &&
-           tree->round_ns - proc->read_ns < believed_ns(proc->pid);
+    return !clock_ns || clock_ns != proc->clock_ns || clock_ns % ROUND_NS == 0;
+}
+
+static uint64_t read_clock(const struct trk_proc_tree *tree, const struct trk_proc *proc)
+{
+    uint64_t clock_ns;
+    return trk__proc_read_cpu_ns(tree->context, proc->pid, &clock_ns) < 0 ? 0 : clock_ns;
+}
+
+bool trk__proc_some_may_have_run(const struct trk_proc_tree *tree)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < tree->count && !some; i++)
+        some = may_have_run(&tree->item[i], read_clock(tree, &tree->item[i]));
+    return some;
 }
 
 enum trk_look trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc,
                              struct trk_usage *ret_usage)
 {
-    uint64_t clock_ns;
-    if (trk__proc_read_cpu_ns(tree->context, proc->pid, &clock_ns) < 0)
-        clock_ns = 0;
-    proc->rests = has_rested(tree, proc, clock_ns);
+    uint64_t clock_ns = read_clock(tree, proc);
+    bool has_run = may_have_run(proc, clock_ns);
+    tree->some_ran |= has_run;
+    proc->rests = !has_run && tree->round_ns - proc->read_ns < believed_ns(proc->pid);
     if (!proc->rests)
         return read_files(tree, proc, clock_ns, ret_usage);
     tree->some_rest = true;

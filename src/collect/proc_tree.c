@@ -254,13 +254,28 @@ static void pass_over_older(struct trk_proc_tree *tree)
         now->item[i].fresh = false;
 }
 
+/* Who has not run has forked nobody, whatever others do. A look before the last search is compared with one behind it,
+ * so that a fork while /proc was listed counts as one since. Asked only where the machine's count has moved. */
+static bool is_none_born(struct trk_proc_tree *tree, uint64_t forks)
+{
+    const struct trk_proc_list *list = &tree->list;
+    if (list->told_births) /* what is told may fail one day, and then all that ran counts */
+        return false;
+    bool some_ran = tree->some_ran;
+    tree->some_ran = false;
+    return forks && list->listed && forks != list->forks && !some_ran &&
+           !trk__proc_some_may_have_run(tree);
+}
+
 /* A parent may stand behind its child in the listing (pids start over at their maximum), so what was taken in
  * may bring more. A pass without a find ends it: nearly always the second. */
 int trk__proc_tree_discover(struct trk_proc_tree *tree, uint64_t forks)
 {
     bool changed;
     bool first = !tree->list.listed;
+    tree->list.none_born = is_none_born(tree, forks);
     int code = trk__proc_list_refresh(&tree->list, forks, &changed);
+    tree->some_ran |= code < 0;
     if (code < 0 || !changed || !tree->follow_children)
         return code;
     if (first && tree->adopt_orphans && !pids_may_have_started_over(tree, forks))

@@ -57,6 +57,8 @@ struct trk_proc_tree {
     bool members_changed; /* some have come, ended or left */
     bool memory_moved;    /* that, or the figures of some have moved */
 
+    bool some_ran; /* as looks since the search before have found: they may have forked */
+
     int64_t round_ns; /* when this round of looks began */
     bool some_rest;   /* in it, so far */
     struct trk_kept_file pressure;
@@ -87,6 +89,9 @@ enum trk_look {
  * vanished. A zombie is still looked at: its times and I/O are final, its memory is none. */
 enum trk_look trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc,
                              struct trk_usage *ret_usage);
+
+/* Whether some may have run since the last look at them. */
+bool trk__proc_some_may_have_run(const struct trk_proc_tree *tree);
 
 /* True when it has gone since the last look. Costs one read. */
 bool trk__proc_is_gone(const struct trk_proc_tree *tree, const struct trk_proc *proc);

@@ -323,8 +323,8 @@ static void place_in_cgroup(struct trk_truth *truth)
     int64_t age_ns = job->looked_ns - session->start_ns;
     int64_t wanted_ns = truth->source[TRK_TRUTH_PERF].is_open ? MOVE_AFTER_NS : MOVE_EARLY_NS;
     if (!job->is_child || job->root_gone || session->root_is_zombie ||
-        truth->source[TRK_TRUTH_CGROUP].is_tried || age_ns < wanted_ns ||
-        session->interval_ns < MOVE_AFTER_NS)
+        truth->source[TRK_TRUTH_CGROUP].is_tried || !(truth->wanted & 1u << TRK_TRUTH_CGROUP) ||
+        age_ns < wanted_ns || session->interval_ns < MOVE_AFTER_NS)
         return;
     struct trk_source_setup setup = {.context = &session->context, .cgroup_fd = -1};
     struct trk_cgroup_places places;

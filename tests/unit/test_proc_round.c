@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGES = 64, BYTE_READS_MAX = 5 };
+enum { PAGES = 64, BYTE_READS_MAX = 5, FORK = 'f' };
 
 /* A child that reads a byte when it is sent one, and a page of whose it has not touched. */
 struct sleeper {
@@ -24,7 +24,9 @@ static void read_forever(int fd)
 {
     char byte;
     while (read(fd, &byte, 1) == 1)
-        continue;
+        if (byte == FORK && fork() == 0)
+            for (;;)
+                pause();
     _exit(0);
 }
 
@@ -69,11 +71,16 @@ static void sleeper_done(struct sleeper *s)
     trk__context_done(&s->context);
 }
 
-static void send_byte(struct sleeper *s)
+static void send_this(struct sleeper *s, char byte)
 {
-    CHECK(write(s->send_fd, "x", 1) == 1);
+    CHECK(write(s->send_fd, &byte, 1) == 1);
     usleep(2000);
     wait_until_asleep(s, s->pid);
+}
+
+static void send_byte(struct sleeper *s)
+{
+    send_this(s, 'x');
 }
 
 static enum trk_look look(struct sleeper *s, struct trk_usage *ret_usage)
@@ -212,6 +219,77 @@ static void an_orphan_that_rests_shows_its_new_parent(void)
     sleeper_done(&s);
 }
 
+/* ---- births ---- */
+
+static void look_at_all(struct sleeper *s)
+{
+    struct trk_usage usage;
+    trk__proc_round_begin(&s->tree);
+    for (uint32_t i = s->tree.count; i-- > 0;)
+        trk__proc_look(&s->tree, &s->tree.item[i], &usage);
+}
+
+/* As one whose clock shows by more than a round number that it rests. */
+static void list_and_rest(struct sleeper *s, uint64_t *forks)
+{
+    struct trk_usage usage;
+    trk__proc_tree_discover(&s->tree, ++*forks);
+    look_until_it_rests(s, &usage);
+    trk__proc_tree_discover(&s->tree, ++*forks);
+    look_at_all(s);
+}
+
+static bool is_listed_for(struct sleeper *s, uint64_t forks)
+{
+    int64_t before_ns = s->tree.list.listed_ns;
+    CHECK(trk__proc_tree_discover(&s->tree, forks) >= 0);
+    return s->tree.list.listed_ns != before_ns;
+}
+
+static void end_children(struct sleeper *s)
+{
+    for (uint32_t i = 1; i < s->tree.count; i++)
+        kill(s->tree.item[i].pid, SIGKILL);
+}
+
+static void forks_of_others_are_no_business_of_those_who_rest(void)
+{
+    struct sleeper s;
+    uint64_t forks = UINT64_C(1) << 40; /* more than there are processes */
+    sleeper_init(&s);
+    list_and_rest(&s, &forks);
+    for (int i = 0; i < 3; i++) {
+        CHECK(!is_listed_for(&s, ++forks));
+        look_at_all(&s);
+    }
+    s.tree.list.listed_ns -= INT64_C(20000000000); /* nothing is believed for ever */
+    CHECK(is_listed_for(&s, ++forks));
+    look_at_all(&s);
+    send_this(&s, FORK);
+    CHECK(is_listed_for(&s, ++forks));
+    CHECK_U64(s.tree.count, 2);
+    CHECK(is_listed_for(&s, 0)); /* no count: no trust */
+    end_children(&s);
+    sleeper_done(&s);
+}
+
+/* Behind the listing and before the look, or between two looks: it has rested ever since when it is searched for. */
+static void a_child_that_the_listing_missed_is_found_by_the_next(void)
+{
+    struct sleeper s;
+    uint64_t forks = UINT64_C(1) << 40;
+    sleeper_init(&s);
+    list_and_rest(&s, &forks);
+    CHECK(!is_listed_for(&s, ++forks));
+    send_this(&s, FORK);
+    look_at_all(&s);
+    look_at_all(&s);
+    CHECK(is_listed_for(&s, ++forks));
+    CHECK_U64(s.tree.count, 2);
+    end_children(&s);
+    sleeper_done(&s);
+}
+
 int main(void)
 {
     RUN(one_byte_read_is_seen_and_rest_is_believed);
@@ -219,5 +297,7 @@ int main(void)
     RUN(sizes_of_those_who_rest_are_read_under_pressure);
     RUN(the_end_of_one_who_rested_is_seen);
     RUN(an_orphan_that_rests_shows_its_new_parent);
+    RUN(forks_of_others_are_no_business_of_those_who_rest);
+    RUN(a_child_that_the_listing_missed_is_found_by_the_next);
     return check_done("proc_round");
 }
