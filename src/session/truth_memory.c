@@ -3,6 +3,7 @@
 #include "session/session.h"
 #include "session/truth.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -24,6 +25,12 @@ static uint64_t faults_since_mark(const struct trk_proc *proc)
     return faults > proc->mark_faults ? faults - proc->mark_faults : 0;
 }
 
+static void count_vanished(struct trk_truth *truth, const struct trk_proc *proc)
+{
+    truth->gone.vanished++;
+    truth->gone.vanished_marks_bytes += proc->mark_bytes;
+}
+
 /* The last look at a zombie tells its faults to the end, and so how far its mark can have moved. Of one that was gone
  * only the largest mark of all that ended is known, and that comes later. */
 void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc)
@@ -37,19 +44,21 @@ void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc)
         truth->gone.ended_moved_bytes += moved_bytes;
         return;
     }
-    truth->gone.vanished++;
-    truth->gone.vanished_marks_bytes += proc->mark_bytes;
+    count_vanished(truth, proc);
 }
 
-static void read_mark(struct trk_truth *truth, struct trk_proc *proc)
+/* False: it has none any more, it has ended since the look. */
+static bool read_mark(struct trk_truth *truth, struct trk_proc *proc)
 {
     struct trk_high_water mark;
-    if (trk__high_water_read(&truth->session->context, proc->pid, &mark) < 0)
-        return;
+    int code = trk__high_water_read(&truth->session->context, proc->pid, &mark);
+    if (code < 0)
+        return code != -ENODATA && code != -ENOENT && code != -ESRCH;
     if (mark.peak_rss_bytes > proc->mark_bytes)
         proc->mark_bytes = mark.peak_rss_bytes;
     proc->mark_faults = proc->stat.minor_faults + proc->stat.major_faults;
     truth->ignores_sigchld |= mark.ignores_sigchld;
+    return true;
 }
 
 static uint64_t growth(uint64_t before, uint64_t now)
@@ -128,13 +137,28 @@ static bool has_given_up_memory(const struct trk_proc *proc)
     return trk__proc_is_zombie(proc) || !proc->statm.size_pages;
 }
 
+/* One whose mark was never read may have held far more than it does, if it has faulted far more in: nothing else bounds
+ * that. */
+static bool is_mark_wanted(const struct trk_truth *truth, const struct trk_proc *proc,
+                           uint32_t reads)
+{
+    enum { LITTLE_PAGES = 256 };
+    uint64_t faults = faults_since_mark(proc);
+    if (!truth->source[TRK_TRUTH_HWM].is_open || (proc->mark_bytes && !faults))
+        return false;
+    return reads || (!proc->mark_faults && faults > proc->statm.resident_pages + LITTLE_PAGES);
+}
+
+static uint32_t reads_of_a_look(uint32_t processes)
+{
+    return processes <= READS_ALWAYS ? READS_ALWAYS : READS_ALWAYS + processes / READS_SHARE;
+}
+
 static void read_marks(struct trk_truth *truth)
 {
     struct trk_job *job = &truth->session->job;
     uint32_t count = job->tree.count;
-    uint32_t reads = count <= READS_ALWAYS ? READS_ALWAYS : READS_ALWAYS + count / READS_SHARE;
-    if (!truth->source[TRK_TRUTH_HWM].is_open)
-        reads = 0;
+    uint32_t reads = reads_of_a_look(count);
     for (uint32_t i = 0; i < count; i++) {
         struct trk_proc *proc = &job->tree.item[(i + truth->next_mark) % count];
         uint64_t before_bytes = proc->mark_bytes;
@@ -145,9 +169,13 @@ static void read_marks(struct trk_truth *truth)
             proc->mark_is_final = true;
             continue;
         }
-        if (reads && (!proc->mark_bytes || faults_since_mark(proc))) {
-            read_mark(truth, proc);
-            reads--;
+        if (is_mark_wanted(truth, proc, reads)) {
+            reads -= reads > 0;
+            if (!read_mark(truth, proc)) {
+                count_vanished(truth, proc);
+                proc->mark_is_final = true;
+                continue;
+            }
         }
         uint64_t rss_bytes = proc->statm.resident_pages * truth->session->context.page_bytes;
         if (rss_bytes > proc->mark_bytes)

@@ -275,6 +275,53 @@ static void memory_is_flat_over_a_million_ticks(void)
     world_done(&w);
 }
 
+static void process_at(const struct world *w, int pid, char state, unsigned long resident,
+                       unsigned long mark_mib)
+{
+    char status[64];
+    bool is_alive = state != 'Z';
+    fake_process_write(&w->root, &(struct fake_process){.pid = pid,
+                                                        .ppid = 100,
+                                                        .start = (unsigned long)pid,
+                                                        .state = state,
+                                                        .utime = 10,
+                                                        .minflt = 40000,
+                                                        .resident = is_alive ? resident : 0});
+    snprintf(status, sizeof status, "proc/%d/status", pid);
+    if (mark_mib)
+        fake_root_write(&w->root, status, "Name:\tjob\nVmHWM:\t%lu kB\n", mark_mib * 1024);
+    else
+        fake_root_write(&w->root, status, "Name:\tjob\nState:\tZ (zombie)\n");
+}
+
+/* Two have ended with marks that were read; the third has given its memory back at the look and ended right after it,
+ * with a mark that nobody could read: it may have held as much as the largest while the two held theirs. */
+static void a_mark_that_is_gone_counts_as_the_largest(void)
+{
+    enum { MIB = 1 << 20 };
+    struct trk_options options;
+    struct world w;
+    uint64_t high;
+    trk_options_init(&options);
+    options.memory = TRK_MEMORY_RSS;
+    world_init(&w, &options);
+    start(&w, 100);
+    w.session->truth.source[TRK_TRUTH_HWM].is_open = true;
+    process_at(&w, 101, 'S', 150 * 256, 150);
+    process_at(&w, 102, 'S', 150 * 256, 150);
+    machine_at(&w, 1001, 500, 1000);
+    fake_root_write(&w.root, "proc/stat", "cpu  1 0 1 1 1 0 0 0 0 0\nprocesses 4002\n");
+    tick(&w, SECOND);
+    process_at(&w, 101, 'Z', 0, 0);
+    process_at(&w, 102, 'Z', 0, 0);
+    process_at(&w, 103, 'S', 100, 0);
+    fake_root_write(&w.root, "proc/stat", "cpu  1 0 1 1 1 0 0 0 0 0\nprocesses 4003\n");
+    tick(&w, SECOND);
+    CHECK(trk__peak_high(&w.session->truth.peak, 150 * MIB, &high));
+    CHECK(high >= 450 * MIB);
+    world_done(&w);
+}
+
 static void oom_kills_at(const struct world *w, unsigned count)
 {
     fake_root_write(&w->root, "proc/self/cgroup", "0::/job\n");
@@ -377,6 +424,7 @@ int main(void)
     RUN(options_out_of_range_are_refused);
     RUN(a_process_that_is_not_there_is_told);
     RUN(memory_is_flat_over_a_million_ticks);
+    RUN(a_mark_that_is_gone_counts_as_the_largest);
     RUN(the_kernels_log_names_whom_it_killed);
     RUN(beyond_ten_thousand_the_smallest_processes_are_merged);
     return check_done("session");
