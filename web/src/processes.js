@@ -112,11 +112,12 @@ function timeline(run, processes) {
 export function processesCard(run) {
   const processes = run.processes ?? [];
   if (!processes.length) return null;
-  const all = run.totals?.processes?.value;
+  const { value: all, source } = run.totals?.processes ?? {};
+  const least = all > 1 && !["events", "ptrace"].includes(source) ? "at least " : "";
   return h(
     "section",
     { class: "card", id: "processes", "aria-labelledby": "processes-title" },
-    h("div", { class: "card-head" }, h("h2", { id: "processes-title" }, "Processes"), known(all) && h("span", { class: "muted" }, `${count(all)} in all`)),
+    h("div", { class: "card-head" }, h("h2", { id: "processes-title" }, "Processes"), known(all) && h("span", { class: "muted" }, `${least}${count(all)} in all`)),
     timeline(run, processes),
     processTable(run, processes),
   );
