@@ -280,6 +280,7 @@ int trk__pagemap_sample(struct trk_pagemap_sampler *sampler, pid_t pid,
     if (fd < 0)
         return fd;
     struct walk walk = {.sampler = sampler, .pagemap_fd = fd};
+    walk.sample.mapped_pages = mapped_pages(&walk, false) + mapped_pages(&walk, true);
     walk.sample.rss_shmem_bytes = read_rss_shmem_bytes(sampler->context, pid);
     for (int pass = 0; pass < PASSES_MAX; pass++) {
         spread_blocks(&walk, false, BLOCKS);

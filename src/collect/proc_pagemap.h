@@ -20,6 +20,7 @@ struct trk_page_stratum {
 struct trk_page_sample {
     struct trk_page_stratum anon, file, shmem;
     uint64_t rss_shmem_bytes;
+    uint64_t mapped_pages;   /* of all mappings, whether present or not */
     int64_t longest_call_ns; /* the longest read of pagemap: what the target may have waited */
 };
 

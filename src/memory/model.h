@@ -74,9 +74,11 @@ struct trk_mem_stratum {
 struct trk_mem_sample {
     struct trk_mem_stratum anon, file, shmem;
     double rss_shmem_kb; /* RssShmem at the sample: statm does not tell shmem from files */
+    /* Time since the tick, by the time between ticks: 0 at its very instant. What moved in the tick goes on moving, and
+     * a read then tells less of what the others hold. */
+    double lateness;
     double
-        lateness; /* time since the tick, by the time between ticks: 0 at its very instant. What moved in the
-                            tick goes on moving, and a read then tells less of what the others hold */
+        moved_ratio; /* of its resident memory at the tick came or went until the sample was taken */
 };
 
 struct trk_mem_total {

@@ -292,7 +292,8 @@ int trk__mem_model_refresh_sample(trk_mem_model *model, pid_t pid, uint64_t star
         .own_kb = members > 1 ? process->anon_kb * anon.exclusive_ratio : process->anon_kb,
         .anon_pss_kb = process->anon_kb * anon.pss_ratio,
         .file_pss_kb = file_pss_kb,
-        .anon_error_kb = members > 1 ? process->anon_kb * anon.error_ratio : 0,
+        .anon_error_kb =
+            members > 1 ? process->anon_kb * (anon.error_ratio + sample->moved_ratio) : 0,
         .file_error_ratio = file_pss_kb > 0 ? file_error_kb / file_pss_kb : 0,
     };
     if (sample->anon.present == 0)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/kcmp.h>
+#include <math.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/syscall.h>
@@ -93,6 +94,8 @@ static void add_true_read(struct trk_job_memory *memory, const struct trk_proc_t
     /* Another user's process may not be read: its resident size stands in, and counts as an estimate. */
     memory->total_bytes += is_true ? rollup.pss_bytes : resident;
     memory->estimated_bytes += is_true ? 0 : resident;
+    if (is_true && rollup.rss_bytes < resident)
+        memory->given_back_bytes += resident - rollup.rss_bytes;
 }
 
 static void sum_up_by_reading(struct trk_job_memory *memory, struct trk_proc_tree *tree)
@@ -240,6 +243,21 @@ struct price {
     int64_t took_ns, held_ns;
 };
 
+/* Pages that were unmapped meanwhile are not in the sample, and those that were left may be shared by far more. While
+ * the kernel takes a mapping apart its pages still count as resident. */
+static double moved_ratio(const struct trk_proc_tree *tree, const struct trk_proc *proc,
+                          const struct trk_page_sample *pages)
+{
+    struct trk_proc_statm now;
+    double then = (double)proc->statm.resident_pages;
+    if (trk__proc_read_statm(tree->context, proc, &now) < 0 || !(then > 0))
+        return 1;
+    double moved = fabs((double)now.resident_pages - then) / then;
+    double unmapped = 1 - (double)pages->mapped_pages / then;
+    moved = moved > unmapped ? moved : unmapped;
+    return moved < 1 ? moved : 1;
+}
+
 static int read_by_sample(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
                           struct trk_proc *proc, const struct trk_mem_choice *choice,
                           struct price *ret_price)
@@ -257,7 +275,8 @@ static int read_by_sample(struct trk_job_memory *memory, const struct trk_proc_t
                                     .file = stratum_of(&pages.file),
                                     .shmem = stratum_of(&pages.shmem),
                                     .rss_shmem_kb = (double)pages.rss_shmem_bytes / KIB,
-                                    .lateness = lateness(memory, tree->context)};
+                                    .lateness = lateness(memory, tree->context),
+                                    .moved_ratio = moved_ratio(tree, proc, &pages)};
     struct trk_mem_estimate estimate;
     code = trk__mem_model_refresh_sample(memory->model, choice->pid, choice->start_time, &sample);
     if (code == 0)
@@ -342,6 +361,7 @@ static void sum_up_resident(struct trk_job_memory *memory, const struct trk_proc
 void trk__job_memory_tick(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
     memory->total_bytes = memory->low_bytes = memory->high_bytes = memory->estimated_bytes = 0;
+    memory->given_back_bytes = 0;
     if (tree->memory_moved)
         sum_up_resident(memory, tree);
     if (!memory->known)

@@ -26,7 +26,8 @@ struct trk_job_memory {
     uint64_t total_bytes, low_bytes, high_bytes;
     uint64_t estimated_bytes;
     uint64_t rss_bytes, virtual_bytes;
-    uint64_t largest_bytes; /* resident size of the largest process */
+    uint64_t largest_bytes;    /* resident size of the largest process */
+    uint64_t given_back_bytes; /* --memory pss: between the look and the reads, which came later */
 };
 
 void trk__job_memory_init(struct trk_job_memory *memory, enum trk_memory_mode mode,

@@ -265,13 +265,20 @@ static void tell_births(const struct trk_truth *truth)
     job_of(truth)->tree.list.told_births = truth->events_from_start ? births + 1 : 0;
 }
 
+/* What was told and has not woken the loop yet: a birth belongs to the interval in which it was. */
+static bool has_news(const struct trk_truth *truth)
+{
+    struct pollfd news = {.fd = trk__truth_news_fd(truth), .events = POLLIN};
+    return poll(&news, 1, 0) > 0;
+}
+
 /* The rest is opened at the first look: a job that ends before it needs none of it. */
 void trk__truth_before_look(struct trk_truth *truth)
 {
     const struct trk_job *job = job_of(truth);
     struct trk_source_setup setup = setup_of(truth);
     truth->drained = false;
-    if (!truth->awaits_news)
+    if (!truth->awaits_news || has_news(truth))
         trk__truth_drain(truth);
     tell_births(truth);
     if (!job->has_root || !job->visible || job->root_gone || truth->session->root_is_zombie ||

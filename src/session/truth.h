@@ -65,7 +65,8 @@ struct trk_truth {
 
     struct trk_peak peak;
     uint64_t forks_before, told_before, found_before, untold_before,
-        lost_before; /* at the last look */
+        lost_before;         /* at the last look */
+    uint64_t missing_before; /* born before the last look and neither found nor gone by then */
     bool had_events;
     struct trk_peak_gone gone; /* since */
     uint32_t next_mark;

@@ -91,7 +91,8 @@ static uint64_t count_untold(struct trk_truth *truth)
 }
 
 /* At most so many lived at once since the last look that no look has caught. Process events tell births and who
- * lived at once; where they were not there for the whole interval it is no more than were born on the machine. */
+ * lived at once; where they were not there for the whole interval it is no more than were born on the machine. Who was
+ * born too late for the last look to find may have ended in this one. */
 static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *sample)
 {
     const struct trk_job *job = &truth->session->job;
@@ -101,14 +102,18 @@ static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *s
     uint64_t forks = count_forks(truth, sample);
     uint64_t births = told ? growth(truth->told_before, truth->book.ever) : forks;
     uint64_t finds = growth(truth->found_before, job->tree.ever);
-    uint64_t unseen = growth(finds, births);
+    uint64_t missing = growth(finds, births + truth->missing_before);
     uint64_t untold = count_untold(truth);
+    if (untold < most)
+        most = untold;
+    uint64_t unseen = missing < most ? missing : most;
     truth->had_events = has_events;
     truth->told_before = truth->book.ever;
     truth->found_before = job->tree.ever;
-    if (untold < most)
-        most = untold;
-    return (uint32_t)(unseen < most ? unseen : most);
+    truth->missing_before = growth(finds, births);
+    if (truth->missing_before > missing - unseen)
+        truth->missing_before = missing - unseen;
+    return (uint32_t)unseen;
 }
 
 static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, uint64_t before_bytes)
@@ -195,7 +200,9 @@ void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sam
         sums = (struct trk_peak_sample){
             .bytes = memory->total_bytes,
             .low_bytes = memory->low_bytes,
-            .high_bytes = memory->high_bytes + memory->estimated_bytes / ESTIMATE_DOUBT,
+            /* Marks are held against what was resident at the look. */
+            .high_bytes = memory->high_bytes + memory->given_back_bytes +
+                          memory->estimated_bytes / ESTIMATE_DOUBT,
         };
     trk__peak_interval(&truth->peak, &sums, &truth->gone);
     truth->gone = (struct trk_peak_gone){0};

@@ -349,6 +349,25 @@ static void test_sample_is_believed(void)
     CHECK(estimate.high_kb - estimate.low_kb > 0.01 * estimate.pss_kb); /* it is only a sample */
 }
 
+/* Half was unmapped while it was taken: what it met of the rest says little of what there was. */
+static void test_sample_amid_motion(void)
+{
+    fresh_model(NULL);
+    struct trk_mem_tick_proc family[2] = {process_of(10, 0x7000, 2, 0)};
+    tick(family, 1);
+    family[1] = fork_of(&family[0], 11);
+    family[1].resident_pages += 150 * MB_PAGES;
+    family[1].minflt = 150 * MB_PAGES;
+    tick(family, 2);
+    struct trk_mem_sample sample = {
+        .anon = {.present = 2000, .exclusive = 200, .looked_up = 250, .mean_share = 0.5},
+        .moved_ratio = 0.5};
+    CHECK(trk__mem_model_refresh_sample(model, 11, family[1].start_time, &sample) == 0);
+    struct trk_mem_total total;
+    trk__mem_model_total(model, &total);
+    CHECK(total.high_kb >= 152 * 1024);
+}
+
 /* Neighbours are alike: a few hundred pages of files, none of them shared, do not prove that none is. */
 static void test_sample_without_shared(void)
 {
@@ -592,6 +611,7 @@ int main(void)
     RUN(test_left_tree_is_empty);
     RUN(test_refresh_is_believed);
     RUN(test_sample_is_believed);
+    RUN(test_sample_amid_motion);
     RUN(test_sample_without_shared);
     RUN(test_read_amid_motion);
     RUN(test_sample_without_anon);

@@ -141,6 +141,7 @@ static void test_fixture_sample(void)
     CHECK_U64(sample.shmem.exclusive, 0);
     CHECK_NEAR(sample.shmem.mean_share, 0.5, 0);
     CHECK_U64(sample.rss_shmem_bytes, 2048 * 1024);
+    CHECK_U64(sample.mapped_pages, 48);
     CHECK(trk__pagemap_sample(&sampler, FIXTURE_PID + 1, &sample) == -ENOENT);
     trk__pagemap_sampler_done(&sampler);
     fixture_close(&fixture);

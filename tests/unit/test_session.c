@@ -322,6 +322,60 @@ static void a_mark_that_is_gone_counts_as_the_largest(void)
     world_done(&w);
 }
 
+/* 150 MiB each at the highest. At the look 90 MiB and 60 are left; when their memory is read a moment later one has
+ * given 40 more back. What was read must not stand for what marks are held against. */
+static void a_read_after_memory_was_given_back_lowers_no_bound(void)
+{
+    enum { MIB = 1 << 20 };
+    struct trk_options options;
+    struct world w;
+    uint64_t high;
+    trk_options_init(&options);
+    options.memory = TRK_MEMORY_PSS;
+    world_init(&w, &options);
+    start(&w, 100);
+    w.session->truth.source[TRK_TRUTH_HWM].is_open = true;
+    process_at(&w, 101, 'S', 90 * 256, 150);
+    process_at(&w, 102, 'S', 60 * 256, 150);
+    for (int pid = 101; pid <= 102; pid++) {
+        char name[64];
+        int now_mib = pid == 101 ? 50 : 60;
+        snprintf(name, sizeof name, "proc/%d/smaps_rollup", pid);
+        fake_root_write(&w.root, name,
+                        "00400000-7fff 0 00:00 0 [rollup]\nRss: %d kB\nPss: %d kB\n"
+                        "Pss_Anon: %d kB\nPrivate_Dirty: %d kB\nAnonymous: %d kB\n",
+                        now_mib * 1024, now_mib * 1024, now_mib * 1024, now_mib * 1024,
+                        now_mib * 1024);
+    }
+    fake_root_write(&w.root, "proc/stat", "cpu  1 0 1 1 1 0 0 0 0 0\nprocesses 4002\n");
+    tick(&w, SECOND);
+    CHECK(w.session->job.memory.true_reads > 0);
+    CHECK(trk__peak_high(&w.session->truth.peak, 150 * MIB, &high));
+    CHECK(high >= 300 * MIB);
+    world_done(&w);
+}
+
+/* Born after a look had listed the machine, and ended before the next one. */
+static void one_that_was_born_too_late_for_a_look_counts_in_the_next(void)
+{
+    struct trk_options options;
+    struct world w;
+    struct fake_process root = {.pid = 100, .ppid = 1, .start = 1, .minflt = 10, .resident = 1000};
+    trk_options_init(&options);
+    world_init(&w, &options);
+    start(&w, 100);
+    w.session->job.is_child = true;
+    tick(&w, SECOND);
+    fake_root_write(&w.root, "proc/stat", "cpu  1 0 1 1 1 0 0 0 0 0\nprocesses 4001\n");
+    tick(&w, SECOND);
+    CHECK_U64(w.session->truth.peak.most_unseen, 0); /* it lives, and has nothing yet */
+    root.cminflt = 300;
+    fake_process_write(&w.root, &root);
+    tick(&w, SECOND);
+    CHECK_U64(w.session->truth.peak.most_unseen, 1);
+    world_done(&w);
+}
+
 static void oom_kills_at(const struct world *w, unsigned count)
 {
     fake_root_write(&w->root, "proc/self/cgroup", "0::/job\n");
@@ -425,6 +479,8 @@ int main(void)
     RUN(a_process_that_is_not_there_is_told);
     RUN(memory_is_flat_over_a_million_ticks);
     RUN(a_mark_that_is_gone_counts_as_the_largest);
+    RUN(a_read_after_memory_was_given_back_lowers_no_bound);
+    RUN(one_that_was_born_too_late_for_a_look_counts_in_the_next);
     RUN(the_kernels_log_names_whom_it_killed);
     RUN(beyond_ten_thousand_the_smallest_processes_are_merged);
     return check_done("session");
