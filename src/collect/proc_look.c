@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -94,6 +96,12 @@ int trk__proc_read_cpu_ns(const struct trk_context *context, pid_t pid, uint64_t
         return -errno;
     *ret_cpu_ns = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
     return 0;
+}
+
+int trk__proc_share_memory(pid_t one, pid_t other)
+{
+    long order = syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0);
+    return order < 0 ? -errno : order == 0;
 }
 
 int trk__proc_read_rollup(const struct trk_context *context, pid_t pid,

@@ -17,6 +17,11 @@ int trk__proc_read_statm(const struct trk_context *context, const struct trk_pro
                          struct trk_proc_statm *ret_statm);
 int trk__proc_read_io(const struct trk_context *context, const struct trk_proc *proc,
                       struct trk_proc_io *ret_io);
+
+/* Whether two have one address space, as the child of a vfork has its parent's until it runs another program. 1: yes,
+ * 0: no, negative: not known. */
+int trk__proc_share_memory(pid_t one, pid_t other);
+
 int trk__proc_read_cpu_ns(const struct trk_context *context, pid_t pid, uint64_t *ret_cpu_ns);
 
 /* A true read of a process's memory. It walks the page tables: 36-160 ns a page, during which the process can't

@@ -152,12 +152,9 @@ static uint64_t read_clock(const struct trk_proc_tree *tree, const struct trk_pr
     return trk__proc_read_cpu_ns(tree->context, proc->pid, &clock_ns) < 0 ? 0 : clock_ns;
 }
 
-bool trk__proc_some_may_have_run(const struct trk_proc_tree *tree)
+bool trk__proc_may_have_run(const struct trk_proc_tree *tree, const struct trk_proc *proc)
 {
-    bool some = false;
-    for (uint32_t i = 0; i < tree->count && !some; i++)
-        some = may_have_run(&tree->item[i], read_clock(tree, &tree->item[i]));
-    return some;
+    return may_have_run(proc, read_clock(tree, proc));
 }
 
 enum trk_look trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc,

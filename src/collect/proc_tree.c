@@ -254,6 +254,14 @@ static void pass_over_older(struct trk_proc_tree *tree)
         now->item[i].fresh = false;
 }
 
+static bool have_all_rested(const struct trk_proc_tree *tree)
+{
+    bool rested = true;
+    for (uint32_t i = 0; i < tree->count && rested; i++)
+        rested = !trk__proc_may_have_run(tree, &tree->item[i]);
+    return rested;
+}
+
 /* Who has not run has forked nobody, whatever others do. A look before the last search is compared with one behind it,
  * so that a fork while /proc was listed counts as one since. Asked only where the machine's count has moved. */
 static bool is_none_born(struct trk_proc_tree *tree, uint64_t forks)
@@ -263,8 +271,7 @@ static bool is_none_born(struct trk_proc_tree *tree, uint64_t forks)
         return false;
     bool some_ran = tree->some_ran;
     tree->some_ran = false;
-    return forks && list->listed && forks != list->forks && !some_ran &&
-           !trk__proc_some_may_have_run(tree);
+    return forks && list->listed && forks != list->forks && !some_ran && have_all_rested(tree);
 }
 
 /* A parent may stand behind its child in the listing (pids start over at their maximum), so what was taken in

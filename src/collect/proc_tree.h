@@ -90,8 +90,8 @@ enum trk_look {
 enum trk_look trk__proc_look(struct trk_proc_tree *tree, struct trk_proc *proc,
                              struct trk_usage *ret_usage);
 
-/* Whether some may have run since the last look at them. */
-bool trk__proc_some_may_have_run(const struct trk_proc_tree *tree);
+/* Whether it may have run, or ended, since the last look. Costs a system call. */
+bool trk__proc_may_have_run(const struct trk_proc_tree *tree, const struct trk_proc *proc);
 
 /* True when it has gone since the last look. Costs one read. */
 bool trk__proc_is_gone(const struct trk_proc_tree *tree, const struct trk_proc *proc);

@@ -1,10 +1,16 @@
 #include "gputracker/ram_watch.h"
 
+#include "collect/proc_look.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A new maximum is in sight from this on, in thousandths of the last: 2 % is promised. */
 enum { GROWTH_THOUSANDTHS = 5, GROWTH_MIN_BYTES = 128 << 10, FRUITLESS_MAX = 6 };
+
+/* Of a family that does not hold still for one reading. */
+enum { READINGS_MAX = 3 };
 
 /* What a read costs before any was timed: opening, and some nanoseconds a page. */
 enum { READ_FIXED_NS = 60000, READ_PAGE_NS = 40 };
@@ -219,11 +225,23 @@ static bool is_affordable(struct trk_ram_watch *watch, int64_t now_ns, int64_t c
 
 /* ---- reading ---- */
 
-static void read_process(struct trk_ram_watch *watch, struct trk_ram_process *process,
-                         const struct trk_context *context)
+/* The child of a vfork runs in its parent's memory: that is counted with the parent. */
+static bool has_memory_of_parent(const struct trk_proc_tree *tree, pid_t pid)
 {
+    const struct trk_proc *proc = trk__proc_tree_find(tree, pid);
+    const struct trk_proc *parent = proc ? trk__proc_tree_parent(tree, proc) : NULL;
+    return parent && holds_memory(parent) && proc->stat.start_stack == parent->stat.start_stack &&
+           tree->context->is_machine && trk__proc_share_memory(pid, parent->pid) > 0;
+}
+
+static void read_process(struct trk_ram_watch *watch, struct trk_ram_process *process,
+                         const struct trk_proc_tree *tree)
+{
+    const struct trk_context *context = tree->context;
     int64_t before_ns = trk__context_monotonic_ns(context);
-    int code = trk__smaps_read(context, process->pid, &process->smaps);
+    int code = has_memory_of_parent(tree, process->pid)
+                   ? -ENODATA
+                   : trk__smaps_read(context, process->pid, &process->smaps);
     process->cost_ns = trk__context_monotonic_ns(context) - before_ns;
     watch->budget_ns -= process->cost_ns;
     watch->reads++;
@@ -231,20 +249,15 @@ static void read_process(struct trk_ram_watch *watch, struct trk_ram_process *pr
     process->doubtful = false;
     process->read = process->seen;
     process->unreadable = code == -EACCES || code == -EPERM;
-    if (code < 0) /* it has ended meanwhile: it holds nothing */
+    if (code < 0) /* or it has ended meanwhile: it holds nothing of its own */
         trk__smaps_clear(&process->smaps);
 }
 
-static uint32_t read_moved(struct trk_ram_watch *watch, const struct trk_context *context)
+static void read_moved(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < watch->count; i++) {
-        if (!has_moved(&watch->process[i]))
-            continue;
-        read_process(watch, &watch->process[i], context);
-        count++;
-    }
-    return count;
+    for (uint32_t i = 0; i < watch->count; i++)
+        if (has_moved(&watch->process[i]))
+            read_process(watch, &watch->process[i], tree);
 }
 
 /* ---- sums ---- */
@@ -257,28 +270,141 @@ static bool raise(uint64_t *max, uint64_t value)
     return true;
 }
 
-static bool keep_largest(struct trk_ram_max *max, const struct trk_ram_sum *sum)
+static uint64_t less(uint64_t bytes, uint64_t off)
 {
-    bool grew = raise(&max->total_bytes, sum->private_bytes + sum->shared_bytes);
-    grew |= raise(&max->private_bytes, sum->private_bytes);
-    return raise(&max->shared_bytes, sum->shared_bytes) || grew;
+    return bytes > off ? bytes - off : 0;
 }
 
-/* True when some maximum grew. */
-static bool sum_up(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+static bool keep_largest(struct trk_ram_max *max, const struct trk_ram_sum *sum, uint64_t off)
 {
-    bool grew = false;
+    bool grew = raise(&max->total_bytes, less(sum->private_bytes + sum->shared_bytes, off));
+    grew |= raise(&max->private_bytes, less(sum->private_bytes, off));
+    return raise(&max->shared_bytes, less(sum->shared_bytes, off)) || grew;
+}
+
+static void sum_up(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+{
     for (int group = 0; group < TRK_RAM_GROUPS; group++) {
         size_t count = 0;
         for (uint32_t i = 0; i < watch->count; i++)
             if (is_in((enum trk_ram_group)group, watch->process[i].pid == tree->root_pid))
                 watch->list[count++] = &watch->process[i].smaps;
-        if (trk__ram_sum(watch->list, count, &watch->scratch, &watch->last[group]) == 0)
-            grew |= keep_largest(&watch->max[group], &watch->last[group]);
+        struct trk_ram_sum sum;
+        if (trk__ram_sum(watch->list, count, &watch->scratch, &sum) == 0)
+            watch->last[group] = sum;
     }
     watch->known = true;
     watch->membership_changed = false;
+}
+
+/* The sum of one process is that of one moment, and what one of them held the family held. */
+static bool raise_for_single(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+{
+    bool has_root = watch->process[0].pid == tree->root_pid;
+    bool grew = false;
+    if (has_root) {
+        grew |= keep_largest(&watch->max[TRK_RAM_MAIN], &watch->last[TRK_RAM_MAIN], 0);
+        grew |= keep_largest(&watch->max[TRK_RAM_COMBINED], &watch->last[TRK_RAM_MAIN], 0);
+    }
+    if (watch->count == 1u + has_root) {
+        const struct trk_ram_sum *other = &watch->last[TRK_RAM_DESCENDANTS];
+        grew |= keep_largest(&watch->max[TRK_RAM_DESCENDANTS], other, 0);
+        grew |= keep_largest(&watch->max[TRK_RAM_COMBINED], other, 0);
+    }
     return grew;
+}
+
+/* `off`: what the sums may have twice. */
+static bool raise_for_several(const struct trk_ram_watch *watch, uint64_t off,
+                              struct trk_ram_max max[TRK_RAM_GROUPS])
+{
+    bool grew = keep_largest(&max[TRK_RAM_DESCENDANTS], &watch->last[TRK_RAM_DESCENDANTS], off);
+    return keep_largest(&max[TRK_RAM_COMBINED], &watch->last[TRK_RAM_COMBINED], off) || grew;
+}
+
+static bool would_several_grow(const struct trk_ram_watch *watch)
+{
+    struct trk_ram_max max[TRK_RAM_GROUPS];
+    memcpy(max, watch->max, sizeof max);
+    return raise_for_several(watch, 0, max);
+}
+
+/* ---- one moment ----
+ *
+ * Reads are one after the other. Who ends meanwhile leaves what he shared to the others, and one that is read after that
+ * shows as its own what was counted with him; the same goes for memory that one gives back and another takes, and for
+ * a file that a second one maps. So those who may have run are looked at again: who has ended is left out, which makes
+ * the sum one of those who were there all the time, and where somebody has come to hold less or to share otherwise
+ * the family is read once more. */
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Takes what it shows now. False when it has ended. */
+static bool look_again(const struct trk_proc_tree *tree, const struct trk_proc *proc,
+                       struct trk_ram_process *process, uint64_t *moved_pages)
+{
+    struct trk_proc now = *proc;
+    if (!trk__proc_may_have_run(tree, proc))
+        return true;
+    if (trk__proc_read_stat(tree->context, proc, &now.stat) < 0 || !same(process, &now) ||
+        trk__proc_is_zombie(&now) || trk__proc_read_statm(tree->context, proc, &now.statm) < 0 ||
+        !now.statm.size_pages)
+        return false;
+    struct figures before = process->seen;
+    process->seen = figures_of(&now);
+    if (!process->smaps.mappings)
+        return true;
+    if (now.stat.start_stack != proc->stat.start_stack) /* another program */
+        *moved_pages += before.resident_pages;
+    else
+        *moved_pages += less(before.resident_pages, process->seen.resident_pages) +
+                        distance(before.shared_pages, process->seen.shared_pages);
+    return true;
+}
+
+static void leave_out(struct trk_ram_process *process)
+{
+    trk__smaps_clear(&process->smaps);
+    process->seen = (struct figures){0};
+}
+
+/* Returns how much those who are still there may have twice among them. Both lists have the same order. */
+static uint64_t look_again_at_all(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+{
+    uint64_t moved_pages = 0;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < watch->count; i++) {
+        struct trk_ram_process *process = &watch->process[i];
+        while (at < tree->count && !same(process, &tree->item[at]))
+            at++;
+        if (at == tree->count || !look_again(tree, &tree->item[at], process, &moved_pages))
+            leave_out(process);
+    }
+    return moved_pages * tree->context->page_bytes;
+}
+
+static uint64_t total_of(const struct trk_ram_sum *sum)
+{
+    return sum->private_bytes + sum->shared_bytes;
+}
+
+/* Makes the sums those of one moment. Returns what they may have twice all the same: nothing, but for families that
+ * never hold still. */
+static uint64_t settle(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+{
+    for (int reading = 1;; reading++) {
+        uint64_t moved_bytes = look_again_at_all(watch, tree);
+        sum_up(watch, tree);
+        if (moved_bytes <= worth_a_read(total_of(&watch->last[TRK_RAM_COMBINED])))
+            return 0;
+        if (reading == READINGS_MAX)
+            return moved_bytes;
+        doubt_all(watch);
+        read_moved(watch, tree);
+    }
 }
 
 void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree *tree, bool whole)
@@ -298,16 +424,14 @@ void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree
         return;
     if (movement.fault_bytes > worth_a_read(watch->max[TRK_RAM_COMBINED].total_bytes))
         doubt_all(watch);
-    /* Reads are one after the other: of somebody who came or went meanwhile others show a part of what he had. Read
-     * again, all of them are from after it. */
-    if (read_moved(watch, tree->context) > 1) {
-        uint64_t reads =
-            watch->reads; /* it is one reading of the family, though the budget pays for both */
-        doubt_all(watch);
-        read_moved(watch, tree->context);
-        watch->reads = reads;
+    read_moved(watch, tree);
+    sum_up(watch, tree);
+    bool grew = raise_for_single(watch, tree);
+    if (watch->count > 1 && (whole || would_several_grow(watch))) {
+        uint64_t twice_bytes = settle(watch, tree);
+        grew |= raise_for_several(watch, twice_bytes, watch->max);
+        movement = movement_of(watch, tree);
     }
-    bool grew = sum_up(watch, tree);
     for (int group = 0; group < TRK_RAM_GROUPS; group++)
         raise(&watch->resident_bytes[group], movement.resident_bytes[group]);
     if (by_faults) {

@@ -2,7 +2,9 @@
  *
  * A full read is dear, so a process is read again only when its cheap figures (resident size, faults) have moved,
  * and the tree as a whole only when a new maximum is in sight or the budget allows it. Sums are made when nothing
- * that is known to have moved is left unread: a maximum is what was read, never an estimate. */
+ * that is known to have moved is left unread: a maximum is what was read, never an estimate. Reads take their time, so
+ * a sum of several that would be a maximum counts only those who were there to its end, and is read once more where
+ * memory has changed hands meanwhile. */
 #ifndef TRK_GPUTRACKER_RAM_WATCH_H
 #define TRK_GPUTRACKER_RAM_WATCH_H
 

@@ -4,11 +4,9 @@
 #include "collect/proc_look.h"
 
 #include <errno.h>
-#include <linux/kcmp.h>
 #include <math.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* In auto mode no read may be predicted to hold its target's lock for longer. */
@@ -112,8 +110,7 @@ static void sum_up_by_reading(struct trk_job_memory *memory, struct trk_proc_tre
 static int share_memory(void *context, pid_t child, pid_t parent)
 {
     (void)context;
-    long order = syscall(SYS_kcmp, child, parent, KCMP_VM, 0, 0);
-    return order < 0 ? -1 : order == 0;
+    return trk__proc_share_memory(child, parent);
 }
 
 /* Without randomization all programs show one startstack; it is off for the machine or for what started us. */

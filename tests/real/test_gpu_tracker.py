@@ -367,6 +367,31 @@ def test_ram_of_a_family():
     assert max(float(row.split(",")[2]) for row in rows) <= ram["combined"]["total_rss"]
 
 
+def max_ram_of(program, *words, options=()):
+    command = " ".join([str(helpers.workload(program)), *map(str, words)])
+    done = call("--compat=5", "-e", command, "--ru=bytes", "-f", "json", *options)
+    return read_json(done.stdout.partition("\n")[2], 5)["max_ram"]
+
+
+@pytest.mark.parametrize("options", [(), ("--tf=t.csv",)], ids=["maxima", "rows"])
+def test_who_ends_while_the_family_is_read_is_not_counted_twice(options):
+    """One of two who share 40 MiB ends at any moment of many readings; there are never more than 40 MiB."""
+    held = 40 << 20
+    bare = max_ram_of("heirs", 1, 0.01, 0.5, options=["--st=0.003"])["combined"]["total_rss"]
+    ram = max_ram_of("heirs", 1, 40, 2.5, options=["--st=0.003", *options])
+    for part in ("descendants", "combined"):
+        assert held <= ram[part]["total_rss"] <= (held + bare) * 1.02
+    if options:
+        rows = open("t.csv", encoding="ascii", newline="").read().split("\r\n")[3:-1]
+        assert len(rows) > 50 and max(float(row.split(",")[2]) for row in rows) <= (held + bare) * 1.02
+
+
+def test_a_child_in_its_parents_memory_holds_nothing():
+    ram = max_ram_of("borrowed", 40, 1, options=["--st=0.05"])
+    assert ram["descendants"]["total_rss"] == 0
+    assert 40 << 20 <= ram["combined"]["total_rss"] == ram["main"]["total_rss"] <= 43 << 20
+
+
 def test_cpu_of_main_and_descendants():
     spin = f"{sys.executable} -c 'import time\nend = time.process_time() + 1\nwhile time.process_time() < end: pass'"
     with open("both.sh", "w", encoding="ascii") as file:

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "check.h"
+#include "collect/proc_look.h"
 #include "collect/proc_smaps.h"
 #include "fake_root.h"
 #include "gputracker/data_file.h"
@@ -166,13 +167,19 @@ struct world {
     struct trk_context context;
     struct trk_proc item[3];
     struct trk_proc_tree tree;
+    unsigned times_asked;
+    void (*on_time_asked)(struct world *world); /* NULL: nothing happens */
 };
 
 static int64_t test_now_ns;
 
+/* It is asked at each look and around each read, so that something can happen between two reads. */
 static int64_t stopped_clock(void *state)
 {
-    (void)state;
+    struct world *world = state;
+    world->times_asked++;
+    if (world->on_time_asked)
+        world->on_time_asked(world);
     return test_now_ns;
 }
 
@@ -186,13 +193,21 @@ static void write_smaps(const struct world *world, int pid, unsigned private_kib
                     private_kib, shared_kib);
 }
 
+static void write_process(const struct world *world, int pid, unsigned kib, unsigned faults)
+{
+    fake_process_write(
+        &world->root,
+        &(struct fake_process){.pid = pid, .start = 5, .minflt = faults, .resident = kib / 4});
+}
+
+/* As a look finds it. */
 static void set_process(struct world *world, int index, unsigned kib, unsigned faults)
 {
-    world->item[index].pid = index + 1;
-    world->item[index].stat.state = 'S';
-    world->item[index].stat.start_ticks = 5;
-    world->item[index].stat.minor_faults = faults;
-    world->item[index].statm.resident_pages = kib / 4;
+    struct trk_proc *proc = &world->item[index];
+    *proc = (struct trk_proc){.pid = index + 1, .fd = {-1, -1, -1}};
+    write_process(world, index + 1, kib, faults);
+    CHECK(trk__proc_read_stat(&world->context, proc, &proc->stat) == 0);
+    CHECK(trk__proc_read_statm(&world->context, proc, &proc->statm) == 0);
 }
 
 static void world_init(struct world *world)
@@ -202,7 +217,7 @@ static void world_init(struct world *world)
     fake_root_write(&world->root, "proc/stat", "\n");
     CHECK(trk__context_init(&world->context, world->root.path, NULL) == 0);
     test_now_ns = 1;
-    world->context.clock.monotonic_ns = stopped_clock;
+    world->context.clock = (struct trk_clock){.monotonic_ns = stopped_clock, .state = world};
     world->context.page_bytes = 4096;
     world->tree = (struct trk_proc_tree){
         .context = &world->context, .item = world->item, .count = 1, .root_pid = 1};
@@ -281,9 +296,9 @@ static void test_forks_make_others_doubtful(void)
     }
     CHECK(watch.reads - before < 20);
     /* The child ends and another process has its number. */
+    set_process(&world, 1, 50000, 1);
     world.item[1].stat.start_ticks = 9;
     write_smaps(&world, 2, 50000, 0);
-    world.item[1].statm.resident_pages = 50000 / 4;
     trk__ram_watch_look(&watch, &world.tree, false);
     CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].private_bytes, 50000 * 1024);
     trk__ram_watch_done(&watch);
@@ -306,6 +321,132 @@ static void test_budget_allows_what_is_not_pressing(void)
         trk__ram_watch_look(&watch, &world.tree, false);
     }
     CHECK_U64(watch.max[TRK_RAM_MAIN].private_bytes, 10004 * 1024);
+    trk__ram_watch_done(&watch);
+    world_done(&world);
+}
+
+/* ---- what happens while they are read ---- */
+
+/* Asked once by the look, and twice by each read: so the third process is about to be read. */
+static bool is_third_next(const struct world *world)
+{
+    return world->times_asked % 6 == 0;
+}
+
+static void family_init(struct world *world, struct trk_ram_watch *watch, unsigned second_kib,
+                        unsigned third_kib)
+{
+    world_init(world);
+    trk__ram_watch_init(watch, 0);
+    set_process(world, 0, 100, 1);
+    set_process(world, 1, second_kib, 1);
+    set_process(world, 2, third_kib, 1);
+    world->tree.count = 3;
+    write_smaps(world, 1, 100, 0);
+}
+
+static void end_second(struct world *world)
+{
+    if (!is_third_next(world))
+        return;
+    fake_root_remove(&world->root, "proc/2");
+    write_smaps(world, 3, 10000, 0);
+}
+
+/* Two share all that they have. One ends when it was read, and the other has it alone then. */
+static void test_who_ends_while_others_are_read_is_not_counted_twice(void)
+{
+    struct world world;
+    struct trk_ram_watch watch;
+    family_init(&world, &watch, 10000, 10000);
+    write_smaps(&world, 2, 0, 10000);
+    write_smaps(&world, 3, 0, 10000);
+    world.on_time_asked = end_second;
+    trk__ram_watch_look(&watch, &world.tree, false);
+    CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 10100 * 1024);
+    CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].total_bytes, 10000 * 1024);
+    CHECK_U64(watch.max[TRK_RAM_MAIN].total_bytes, 100 * 1024);
+    CHECK_U64(watch.reads, 3); /* who is left has been read */
+    CHECK_U64(watch.resident_bytes[TRK_RAM_DESCENDANTS], 10000 * 1024);
+    trk__ram_watch_done(&watch);
+    world_done(&world);
+}
+
+static void pass_on_at_once(struct world *world)
+{
+    if (!is_third_next(world))
+        return;
+    write_process(world, 2, 400, 1);
+    write_smaps(world, 2, 400, 0);
+    write_process(world, 3, 10000, 2);
+    write_smaps(world, 3, 10000, 0);
+}
+
+static void test_memory_that_changes_hands_is_read_again(void)
+{
+    struct world world;
+    struct trk_ram_watch watch;
+    family_init(&world, &watch, 10000, 400);
+    write_smaps(&world, 2, 10000, 0);
+    write_smaps(&world, 3, 400, 0);
+    world.on_time_asked = pass_on_at_once;
+    trk__ram_watch_look(&watch, &world.tree, false);
+    CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 10500 * 1024);
+    CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].private_bytes, 10400 * 1024);
+    CHECK_U64(watch.reads, 6);
+    trk__ram_watch_done(&watch);
+    world_done(&world);
+}
+
+static void pass_on_bit_by_bit(struct world *world)
+{
+    unsigned passed_kib = world->times_asked / 6 * 2000;
+    if (!is_third_next(world))
+        return;
+    write_process(world, 2, 10000 - passed_kib, 1);
+    write_smaps(world, 2, 10000 - passed_kib, 0);
+    write_process(world, 3, 400 + passed_kib, world->times_asked);
+    write_smaps(world, 3, 400 + passed_kib, 0);
+}
+
+/* The two have 10400 KiB at any time, and every reading finds 2000 KiB with the one, then with the other. */
+static void test_what_never_holds_still_is_not_overstated(void)
+{
+    struct world world;
+    struct trk_ram_watch watch;
+    family_init(&world, &watch, 10000, 400);
+    write_smaps(&world, 2, 10000, 0);
+    write_smaps(&world, 3, 400, 0);
+    world.on_time_asked = pass_on_bit_by_bit;
+    trk__ram_watch_look(&watch, &world.tree, false);
+    CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 10500 * 1024);
+    CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].total_bytes, 10400 * 1024);
+    CHECK_U64(watch.reads, 9);
+    trk__ram_watch_done(&watch);
+    world_done(&world);
+}
+
+/* A root and one child that are both gone when the reading is over: what each of them held is known. */
+static void end_both(struct world *world)
+{
+    if (world->times_asked != 5)
+        return;
+    fake_root_remove(&world->root, "proc/1");
+    fake_root_remove(&world->root, "proc/2");
+}
+
+static void test_what_one_held_the_family_held(void)
+{
+    struct world world;
+    struct trk_ram_watch watch;
+    family_init(&world, &watch, 10000, 400);
+    world.tree.count = 2;
+    write_smaps(&world, 2, 9000, 1000);
+    world.on_time_asked = end_both;
+    trk__ram_watch_look(&watch, &world.tree, false);
+    CHECK_U64(watch.max[TRK_RAM_MAIN].total_bytes, 100 * 1024);
+    CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].private_bytes, 9000 * 1024);
+    CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 10000 * 1024);
     trk__ram_watch_done(&watch);
     world_done(&world);
 }
@@ -441,6 +582,10 @@ int main(void)
     RUN(test_maxima_are_read);
     RUN(test_forks_make_others_doubtful);
     RUN(test_budget_allows_what_is_not_pressing);
+    RUN(test_who_ends_while_others_are_read_is_not_counted_twice);
+    RUN(test_memory_that_changes_hands_is_read_again);
+    RUN(test_what_never_holds_still_is_not_overstated);
+    RUN(test_what_one_held_the_family_held);
     RUN(test_table_text);
     RUN(test_csv);
     RUN(test_sqlite);
