@@ -32,7 +32,7 @@ static int print_json(const trk_recommendation *recommendation, const struct cli
     struct trk_error error = {0};
     if (trk_recommendation_json_for(recommendation, options->level, &rent->options, &json, &error) <
         0)
-        return cli_fail("%s", error.message);
+        return cli_rent_fail(rent, &error);
     int status = print_text(json);
     free(json);
     return status ? status : print_text("\n");
@@ -193,16 +193,16 @@ static int print_table(const trk_recommendation *recommendation, const struct cl
     struct cli_text text = {0};
     struct trk_recommend_basis basis = {.size = sizeof basis};
     trk_recommendation_basis(recommendation, &basis);
-    const char *refusal = trk_recommendation_refusal(recommendation);
-    if (refusal) {
-        cli_text_add_wrapped(&text, 0, refusal);
+    /* First, because a wrong filter is an error and no half of an answer. */
+    int code = trk_recommendation_servers(recommendation, options->level, &rent->options, &servers,
+                                          &error);
+    if (code == -ENODATA) {
+        cli_text_add_wrapped(&text, 0, trk_recommendation_refusal(recommendation));
         add_peaks(&text, &basis);
         return print_text(text.data);
     }
-    /* First, because a wrong filter is an error and no half of an answer. */
-    if (trk_recommendation_servers(recommendation, options->level, &rent->options, &servers,
-                                   &error) < 0)
-        return cli_fail("%s", error.message);
+    if (code < 0)
+        return cli_rent_fail(rent, &error);
     cli_text_add(&text, "From %u run%s", basis.runs_used, basis.runs_used == 1 ? "" : "s");
     if (basis.runs > basis.runs_used)
         cli_text_add(&text, " (%u more too short)", basis.runs - basis.runs_used);

@@ -59,6 +59,15 @@ int cli_rent_init(struct cli_rent *rent, const struct cli_options *options)
     return pen.is_full ? -EINVAL : 0;
 }
 
+int cli_rent_fail(const struct cli_rent *rent, const struct trk_error *error)
+{
+    bool may_be_online = error->code == -ENOTSUP || error->code == -ENOENT;
+    return cli_fail("%s%s", error->message,
+                    may_be_online && !rent->options.online
+                        ? "; --online asks Spare Cores, which may know more"
+                        : "");
+}
+
 /* ---- the answer ---------------------------------------------------------------------- */
 
 /* "servers.2.price" of the list's row; "" where it is not known. The caller gives the room. */

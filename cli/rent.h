@@ -16,6 +16,9 @@ struct cli_rent {
 /* -EINVAL: they are too many or too long. */
 int cli_rent_init(struct cli_rent *rent, const struct cli_options *options);
 
+/* Says why there is no answer, and that --online may help where only the price table was asked. */
+int cli_rent_fail(const struct cli_rent *rent, const struct trk_error *error);
+
 /* The answer of trk_recommendation_servers as tables on standard output, with its credit. */
 void cli_rent_print(const char *json, bool spot);
 

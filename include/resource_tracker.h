@@ -489,15 +489,16 @@ TRK_API void trk_server_options_init(struct trk_server_options *options);
  * servers: the cheapest that fit, with Keeper's keys (vendor_id, server_id, api_reference, vcpus, memory_amount, gpu_count,
  * gpu_memory_min, min_price_ondemand, min_price_spot, ...), then region, source, date, and of the run
  * best_ondemand_price_duration, best_spot_price_duration, cost_savings {percent, amount}, cost_savings_spot. run: what it cost
- * where it ran (run_costs; price_is_of_region: not so where another's price stands for it). -ENOTSUP: a filter that only
- * Keeper can check. No server that fits is an empty list. */
+ * where it ran (run_costs; price_is_of_region: not so where another's price stands for it). -ENOTSUP, -ENOENT: a filter that
+ * the price table can't check, or a value that none of its servers has: Keeper may know it. No server that fits is an
+ * empty list. */
 TRK_API int trk_recommend_servers(const struct trk_server_options *options, char **ret_json,
                                   struct trk_error *error);
 
 /* The same for the needs of a level, the last run's length and the place that it ran in; options NULL: the defaults, else
  * count, spot, online, filters and keeper_url count. With "finish": the cheapest machine to finish on for each number of
  * cores (vendor_id, server_id, vcpus, seconds, price, cost, cheapest), by the curve of time against cores. -ENODATA: the
- * runs are too short. */
+ * runs are too short, and the filters are right. */
 TRK_API int trk_recommendation_servers(const trk_recommendation *recommendation,
                                        enum trk_level level,
                                        const struct trk_server_options *options, char **ret_json,

@@ -22,6 +22,8 @@ static const struct {
     {"gpu_model", offsetof(struct trk_server_query, gpu_model)},
 };
 
+#define KNOWN_WORDS "vendor, region, architecture, cpu_allocation and gpu_model"
+
 static struct trk_filter_list *list_named(struct trk_server_query *query, const char *name,
                                           size_t len)
 {
@@ -144,9 +146,7 @@ static int check_values(const struct trk_catalog *catalog, const struct trk_serv
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         for (unsigned v = 0; v < checks[i].list->count; v++)
             if (!has_value(catalog, checks[i].field, checks[i].list->value[v]))
-                return trk__error_set(error, -ENOENT,
-                                      "the price table has no server of %s %s; --online asks "
-                                      "Spare Cores, which may",
+                return trk__error_set(error, -ENOENT, "the price table has no server of %s %s",
                                       checks[i].what, checks[i].list->value[v]);
     return 0;
 }
@@ -174,14 +174,11 @@ int trk__query_check_offline(struct trk_catalog *catalog, const struct trk_serve
 {
     if (query->others)
         return trk__error_set(error, -ENOTSUP,
-                              "the price table can't be filtered by %s; --online asks Spare Cores, "
-                              "which can",
+                              "the price table can't be filtered by %s, only by " KNOWN_WORDS,
                               query->other[0].name);
     for (unsigned i = 0; i < query->region.count; i++)
         if (!is_known_region(catalog, query, query->region.value[i]))
-            return trk__error_set(error, -ENOTSUP,
-                                  "the price table has no prices of region %s%s%s; --online asks "
-                                  "Spare Cores, which may",
+            return trk__error_set(error, -ENOTSUP, "the price table has no prices of region %s%s%s",
                                   query->region.value[i], query->vendor.count ? " of " : "",
                                   query->vendor.count ? query->vendor.value[0] : "");
     return check_values(catalog, query, error);

@@ -31,7 +31,8 @@ struct trk_server_query {
 int trk__query_add_filter(struct trk_server_query *query, const char *filter,
                           struct trk_error *error);
 
-/* Whether all that it asks for can be told from the catalogue; if not, which filter can't, and what to do. */
+/* Whether all that it asks for can be told from the catalogue; if not, which filter can't: -ENOTSUP, or -ENOENT where it has
+ * no server of a value. */
 int trk__query_check_offline(struct trk_catalog *catalog, const struct trk_server_query *query,
                              struct trk_error *error);
 

@@ -409,6 +409,10 @@ int trk_recommendation_servers(const trk_recommendation *recommendation, enum tr
 {
     struct trk_need need = {.size = sizeof need};
     int code = trk_recommendation_need(recommendation, level, &need);
+    /* A wrong filter is wrong however short the runs are. */
+    int wrong = code == -ENODATA && options ? trk__servers_check(options, error) : 0;
+    if (wrong < 0)
+        return wrong;
     if (code < 0)
         return trk__error_set(error, code, "%s",
                               code == -ENODATA ? recommendation->advice.message

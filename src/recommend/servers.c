@@ -312,6 +312,18 @@ int trk__servers_answer(const struct trk_server_options *options,
     return 0;
 }
 
+int trk__servers_check(const struct trk_server_options *options, struct trk_error *error)
+{
+    struct answer answer = {.options = options};
+    int code = check_options(options, error);
+    if (code == 0)
+        code = make_query(&answer, error);
+    if (code == 0 && !options->online && (code = trk__catalog_open(&answer.catalog, error)) == 0)
+        code = trk__query_check_offline(answer.catalog, &answer.query, error);
+    answer_done(&answer);
+    return code;
+}
+
 int trk_recommend_servers(const struct trk_server_options *options, char **ret_json,
                           struct trk_error *error)
 {

@@ -52,4 +52,7 @@ int trk__servers_answer(const struct trk_server_options *options,
                         const struct trk_curve_point *curve, size_t points, char **ret_json,
                         struct trk_error *error);
 
+/* Whether the options and filters are such that they could be answered. Keeper is not asked, even with `online`. */
+int trk__servers_check(const struct trk_server_options *options, struct trk_error *error);
+
 #endif

@@ -162,6 +162,7 @@ def test_bad_answer_to_a_filter_of_keeper(tracker, run):
     with Keeper((429, "slow down")) as keeper:
         message = recommend(tracker, run, "--online", "--filter", "compliance_framework_id=soc2", url=keeper.url, expect=125)
     assert "429" in message and "compliance_framework_id" in message
+    assert "--online" not in message  # it was asked already
 
 
 def test_time_limit(tracker, run):

@@ -175,12 +175,20 @@ def test_the_cheapest_server_without_a_network(sampled):
     earlier["process_memory"]["max"] = 60 * 1024**2
     larger = sampled.recommend_server(historical_stats=[earlier])
     assert larger["memory_amount"] >= 60 * 1024 and larger["min_price_ondemand"] > server["min_price_ondemand"]
-    with pytest.raises(RuntimeError, match="compliance_framework_id"):
+    with pytest.raises(RuntimeError, match="compliance_framework_id, only by vendor, .*; online=True asks"):
         sampled.recommend_server(compliance_framework_id="hipaa")
+    with pytest.raises(FileNotFoundError, match="no server of vendor ibm; online=True asks"):
+        sampled.recommend_server(vendor_id="ibm")
     with pytest.raises(IndexError, match="no server has"):
         huge = json.loads(json.dumps(sampled.stats()))
         huge["process_memory"]["max"] = 1024.0**4
         sampled.recommend_server(historical_stats=[huge])
+
+
+def test_who_asked_keeper_is_not_told_to_ask_it(sampled, monkeypatch):
+    monkeypatch.setenv("TRACKER_KEEPER_URL", "http://127.0.0.1:9")  # discard: nobody listens
+    with pytest.raises(RuntimeError, match="compliance_framework_id, .*; Spare Cores Keeper gave no answer$"):
+        sampled.recommend_server(compliance_framework_id="hipaa", online=True)
 
 
 def test_servers_by_their_needs():

@@ -416,11 +416,11 @@ static void check_filter(const char *filter, int expected, const char *message)
 
 static void test_filters_that_cannot_be_checked(void)
 {
-    check_filter("compliance_framework_id=hipaa", -ENOTSUP, "--online");
-    check_filter("countries=DE", -ENOTSUP, "--online");
-    check_filter("region=fsn1", -ENOTSUP, "--online");
-    check_filter("region=hcloud~us-east-1", -ENOTSUP, "--online");
-    check_filter("vendor_id=ibm", -ENOENT, "--online");
+    check_filter("compliance_framework_id=hipaa", -ENOTSUP, "compliance_framework_id");
+    check_filter("countries=DE", -ENOTSUP, "only by vendor, region");
+    check_filter("region=fsn1", -ENOTSUP, "fsn1");
+    check_filter("region=hcloud~us-east-1", -ENOTSUP, "us-east-1");
+    check_filter("vendor_id=ibm", -ENOENT, "ibm");
     check_filter("vendor_id=", -EINVAL, "empty");
     check_filter("vendor_id", -EINVAL, "NAME=VALUE");
     check_filter("=aws", -EINVAL, "NAME=VALUE");

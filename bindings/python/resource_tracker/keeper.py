@@ -95,7 +95,8 @@ def get_recommended_cloud_servers(
 
 def _find_servers(needs: dict, filters: dict, run_seconds: float = 0, cloud_info: Optional[dict] = None) -> List[Dict]:
     filters = dict(filters)
-    if _is_online(filters.pop("online", None)):
+    online = _is_online(filters.pop("online", None))
+    if online:
         servers = _ask_keeper(needs, filters)
         if servers is not None:
             for server in servers:
@@ -105,9 +106,15 @@ def _find_servers(needs: dict, filters: dict, run_seconds: float = 0, cloud_info
             return servers
     words = [f"{name}={value if isinstance(value, str) else ','.join(map(str, _as_list(value)))}".encode()
              for name, value in filters.items()]
-    found = loads(_native.recommend_servers(
-        needs["cpu"], needs["memory"], needs["gpu"] or 0, needs["vram"] or 0, needs["n"], words, run_seconds,
-        dumps(cloud_info) if cloud_info else None))
+    try:
+        found = loads(_native.recommend_servers(
+            needs["cpu"], needs["memory"], needs["gpu"] or 0, needs["vram"] or 0, needs["n"], words, run_seconds,
+            dumps(cloud_info) if cloud_info else None))
+    except (OSError, RuntimeError) as error:  # the table has no such vendor; it can't be filtered so
+        advice = "Spare Cores Keeper gave no answer" if online else "online=True asks Spare Cores, which may know more"
+        if isinstance(error, OSError):
+            raise OSError(error.errno, f"{error.strerror}; {advice}") from None
+        raise RuntimeError(f"{error}; {advice}") from None
     return found["servers"]
 
 

@@ -1,7 +1,9 @@
 /* What a tracker knows beside its rows, as JSON texts that R parses, and the classic recommendation. */
 #include "r_binding.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef int text_function(trk_tracker *, char **, struct trk_error *);
@@ -99,6 +101,15 @@ SEXP r_recommend_classic(SEXP stats)
 }
 
 /* needs: cpu, memory, gpu and vram as the classic rule gives them. */
+/* Told only to who has not asked Keeper. */
+static void advise_online(const struct trk_server_options *options, struct trk_error *error)
+{
+    size_t len = strlen(error->message);
+    if (!options->online && (error->code == -ENOTSUP || error->code == -ENOENT))
+        snprintf(error->message + len, sizeof error->message - len,
+                 "; online = TRUE asks Spare Cores, which may know more");
+}
+
 SEXP r_recommend_servers(SEXP needs, SEXP filters, SEXP online, SEXP spot, SEXP run_seconds,
                          SEXP cloud_info)
 {
@@ -115,8 +126,10 @@ SEXP r_recommend_servers(SEXP needs, SEXP filters, SEXP online, SEXP spot, SEXP 
     options.spot = Rf_asLogical(spot) == TRUE;
     options.run_seconds = Rf_asReal(run_seconds);
     options.cloud_info = Rf_translateCharUTF8(STRING_ELT(cloud_info, 0));
-    if (trk_recommend_servers(&options, &text, &error) < 0)
+    if (trk_recommend_servers(&options, &text, &error) < 0) {
+        advise_online(&options, &error);
         r_fail(&error);
+    }
     return r_text(text);
 }
 

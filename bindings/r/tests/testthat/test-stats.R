@@ -61,6 +61,7 @@ test_that("the cheapest server has what is needed", {
   expect_equal(tracker$recommend_server(vendor_id = "azure")$vendor_id, "azure")
   expect_true(tracker$recommend_server(vendor_id = c("aws", "gcp"))$vendor_id %in% c("aws", "gcp"))
   expect_error(tracker$recommend_server("aws"), "filters need names")
+  expect_error(tracker$recommend_server(countries = "DE"), "filtered by countries, only by vendor, .*; online = TRUE asks")
   expect_error(tracker$recommend_server(historical_stats = list(run_stats(1, 1024^4))), "no server has")
 })
 
