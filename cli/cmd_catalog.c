@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "human.h"
+#include "rent.h"
 #include "text.h"
 
 #include <errno.h>
@@ -58,6 +59,7 @@ static int show(const struct cli_options *options)
     struct trk_error error = {0};
     if (trk_catalog_info(&json, &error) < 0)
         return cli_fail("%s", error.message);
+    cli_rent_warn(json);
     if (options->json)
         printf("%s\n", json);
     else

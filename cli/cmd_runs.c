@@ -24,7 +24,9 @@ static bool is_wanted(const struct cli_options *options, const struct trk_run_in
 
 static void outcome_of(const struct trk_run_info *run, char ret_text[OUTCOME_SIZE])
 {
-    if (run->running)
+    if (*run->damage)
+        snprintf(ret_text, OUTCOME_SIZE, "damaged");
+    else if (run->running)
         snprintf(ret_text, OUTCOME_SIZE, "running");
     else if (run->interrupted)
         snprintf(ret_text, OUTCOME_SIZE, "interrupted");
@@ -48,12 +50,14 @@ static void started_at(const struct trk_run_info *run, char ret_text[TIME_SIZE])
     time_t seconds = (time_t)run->start_time;
     struct tm local;
     strcpy(ret_text, "-");
-    if (!isnan(run->start_time) && localtime_r(&seconds, &local))
+    if (!*run->damage && !isnan(run->start_time) && localtime_r(&seconds, &local))
         strftime(ret_text, TIME_SIZE, "%Y-%m-%d %H:%M:%S", &local);
 }
 
 static const char *subject_of(const struct trk_run_info *run)
 {
+    if (*run->damage)
+        return run->damage;
     return run->kind == TRK_RUN_SYSTEM ? "(the machine)" : *run->command ? run->command : "-";
 }
 
@@ -89,7 +93,7 @@ static void print_json_number(const char *key, double value, int decimals)
 static void print_run_json(const struct trk_run_info *run)
 {
     printf("{\"id\":\"%s\"", run->id);
-    print_json_number("start_time", run->start_time, 6);
+    print_json_number("start_time", *run->damage ? NAN : run->start_time, 6);
     print_json_number("wall_seconds", run->wall_seconds, 6);
     print_json_number("cpu_seconds", run->cpu_seconds, 6);
     print_json_number("peak_memory_bytes", run->peak_memory_bytes, 0);
@@ -104,6 +108,8 @@ static void print_run_json(const struct trk_run_info *run)
     print_json_text("key", run->key);
     print_json_text("job_name", run->job_name);
     print_json_text("command", run->command);
+    if (*run->damage)
+        print_json_text("damage", run->damage);
 }
 
 static int list_runs(const struct cli_options *options, const trk_runs *runs)
@@ -310,6 +316,10 @@ static void print_details(const trk_runs *runs, const struct trk_run_info *run)
     outcome_of(run, outcome);
     if (trk_runs_resolve(runs, run->id, path, sizeof path, NULL) < 0)
         strcpy(path, "-");
+    if (*run->damage) {
+        printf("run       %s\noutcome   damaged: %s\nrecord    %s\n", run->id, run->damage, path);
+        return;
+    }
     printf("run       %s\n%s   %s\n", run->id,
            run->kind == TRK_RUN_ATTACHED ? "process" : "command", subject_of(run));
     if (*run->job_name)

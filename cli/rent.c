@@ -59,6 +59,14 @@ int cli_rent_init(struct cli_rent *rent, const struct cli_options *options)
     return pen.is_full ? -EINVAL : 0;
 }
 
+void cli_rent_warn(const char *json)
+{
+    char *warning = trk_json_text(json, "warning");
+    if (warning && *warning && strcmp(warning, "null") != 0)
+        fprintf(stderr, "resource-tracker: %s\n", warning);
+    trk_free(warning);
+}
+
 int cli_rent_fail(const struct cli_rent *rent, const struct trk_error *error)
 {
     bool may_be_online = error->code == -ENOTSUP || error->code == -ENOENT;
@@ -239,6 +247,7 @@ static void add_run(struct cli_text *text, const char *json)
 void cli_rent_print(const char *json, bool spot)
 {
     struct cli_text text = {0};
+    cli_rent_warn(json);
     add_servers(&text, json, spot);
     add_finish(&text, json, spot);
     add_run(&text, json);

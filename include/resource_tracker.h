@@ -484,8 +484,8 @@ struct trk_server_options {
 
 TRK_API void trk_server_options_init(struct trk_server_options *options);
 
-/* {"source": "catalog" or "keeper", "date", "currency", "credit", "note" (why Keeper's answer is not here), "needs",
- *  "memory_reserve", "servers", "by_vendor", "by_vendor_spot", "run", "finish"}
+/* {"source": "catalog" or "keeper", "date", "currency", "credit", "note" (why Keeper's answer is not here), "warning"
+ *  (of a price table of the user's that can't be used), "needs", "memory_reserve", "servers", "by_vendor", "by_vendor_spot", "run", "finish"}
  * servers: the cheapest that fit, with Keeper's keys (vendor_id, server_id, api_reference, vcpus, memory_amount, gpu_count,
  * gpu_memory_min, min_price_ondemand, min_price_spot, ...), then region, source, date, and of the run
  * best_ondemand_price_duration, best_spot_price_duration, cost_savings {percent, amount}, cost_savings_spot. run: what it cost
@@ -516,7 +516,7 @@ TRK_API int trk_server_price(const char *vendor, const char *server, const char 
                              bool online, char **ret_json, struct trk_error *error);
 
 /* The table itself: {"date", "servers", "vendors": {"aws": 1364, ...}, "packed_bytes", "path" (null: it is built in),
- *  "sources": [{"source", "date", "name", "url", "licence"}], "licence", "credit"} */
+ *  "warning" (of a table of the user's that can't be used), "sources": [{"source", "date", "name", "url", "licence"}], "licence", "credit"} */
 TRK_API int trk_catalog_info(char **ret_json, struct trk_error *error);
 
 /* Fetches all servers with their cheapest prices from Keeper into $XDG_DATA_HOME/resource-tracker/catalog.gz, which is
@@ -547,6 +547,8 @@ struct trk_run_info {
     char job_name[64]; /* "": none was given */
     char command
         [512]; /* the words with blanks between, cut where it is too long; "": of the system */
+    char damage[96]; /* why its file can't be read; "": it can. Else id and file_bytes are all that
+                        is known, and start_time is when the file was last written */
 };
 
 typedef struct trk_runs trk_runs;

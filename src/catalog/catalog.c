@@ -145,23 +145,32 @@ bool trk__catalog_user_path(char ret_path[TRK_CATALOG_PATH_SIZE])
     return len > 0 && len < TRK_CATALOG_PATH_SIZE;
 }
 
-static char *read_user_text(size_t *ret_len)
+/* -ENOENT: there is none. */
+static int read_user_text(char **ret_text, size_t *ret_len)
 {
     char path[TRK_CATALOG_PATH_SIZE];
-    int fd = trk__catalog_user_path(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+    if (!trk__catalog_user_path(path))
+        return -ENOENT;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return -errno;
     struct trk_input input;
-    if (fd < 0 || trk__input_init_fd(&input, fd) < 0)
-        return NULL;
+    int code = trk__input_init_fd(&input, fd);
+    if (code < 0)
+        return code;
     struct trk_buffer text;
     trk__buffer_init(&text, USER_TEXT_MAX);
     for (int byte; (byte = trk__input_take(&input)) != TRK_INPUT_END && !text.failure;)
         trk__buffer_add_char(&text, (char)byte);
     int failure = input.failure ? input.failure : text.failure;
     trk__input_done(&input);
-    if (failure)
+    if (failure || !text.data) {
         trk__buffer_done(&text);
+        return failure ? failure : -EBADMSG;
+    }
     *ret_len = text.len;
-    return text.data;
+    *ret_text = text.data;
+    return 0;
 }
 
 static int open_built_in(struct trk_catalog **ret_catalog)
@@ -174,9 +183,10 @@ static int open_built_in(struct trk_catalog **ret_catalog)
 int trk__catalog_open(struct trk_catalog **ret_catalog, struct trk_error *error)
 {
     size_t len = 0;
-    char *text = read_user_text(&len);
+    char *text = NULL;
     struct trk_catalog *own = NULL, *built_in = NULL;
-    if (text && trk__catalog_parse(text, len, &own) == 0)
+    int failure = read_user_text(&text, &len);
+    if (failure == 0 && (failure = trk__catalog_parse(text, len, &own)) == 0)
         own->is_updated = true;
     int code = open_built_in(&built_in);
     if (own && (!built_in || strcmp(trk__catalog_date(own), trk__catalog_date(built_in)) > 0)) {
@@ -187,6 +197,7 @@ int trk__catalog_open(struct trk_catalog **ret_catalog, struct trk_error *error)
     trk__catalog_free(own);
     if (code < 0)
         return trk__error_set(error, code, "no memory for the price table");
+    built_in->own_failure = failure == -ENOENT || failure == -ENOTDIR ? 0 : failure;
     *ret_catalog = built_in;
     return 0;
 }
@@ -237,4 +248,18 @@ void trk__catalog_credit(const struct trk_catalog *catalog, struct trk_buffer *t
                            source->date);
     }
     trk__buffer_add_text(text, "; re-arranged, CC BY-SA 4.0");
+}
+
+void trk__catalog_warn(const struct trk_catalog *catalog, struct trk_buffer *text)
+{
+    char path[TRK_CATALOG_PATH_SIZE];
+    if (!catalog->own_failure || !trk__catalog_user_path(path))
+        return;
+    trk__buffer_printf(
+        text,
+        "%s is passed over: %s; resource-tracker catalog update fetches it anew, and "
+        "until then the table that is built in counts",
+        path,
+        catalog->own_failure == -EBADMSG ? "it is no price table, or damaged"
+                                         : strerror(-catalog->own_failure));
 }

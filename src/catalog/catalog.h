@@ -44,11 +44,12 @@ struct trk_catalog {
     struct trk_catalog_source source[TRK_CATALOG_SOURCES_MAX];
     unsigned sources;
     bool is_updated; /* the user's own */
+    int own_failure; /* why the user's own, which there is, can't be used; 0: it can, or there is none */
     size_t text_bytes;
     struct trk_price_matrix *matrix[2 * TRK_CATALOG_SOURCES_MAX]; /* those that were asked for */
 };
 
-/* The user's where it is newer and whole, else the one that is built in. Fails for want of memory alone. */
+/* The user's where it is newer and whole, else the one that is built in; see trk__catalog_warn. Fails for want of memory alone. */
 int trk__catalog_open(struct trk_catalog **ret_catalog, struct trk_error *error);
 void trk__catalog_free(struct trk_catalog *catalog);
 
@@ -71,6 +72,9 @@ const char *trk__catalog_date(const struct trk_catalog *catalog);
 
 /* One line: whose figures they are, with dates and licences. */
 void trk__catalog_credit(const struct trk_catalog *catalog, struct trk_buffer *text);
+
+/* That the user's own table is damaged: which file, and what to do. Nothing where it is not. */
+void trk__catalog_warn(const struct trk_catalog *catalog, struct trk_buffer *text);
 
 /* "$XDG_DATA_HOME/resource-tracker/catalog.gz". False: neither it nor HOME is set. */
 enum { TRK_CATALOG_PATH_SIZE = 1024 };

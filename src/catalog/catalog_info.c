@@ -53,9 +53,11 @@ static void put_whole(struct trk_json *json, const struct trk_catalog *catalog)
 {
     char path[TRK_CATALOG_PATH_SIZE];
     uint64_t packed_bytes = 0;
-    struct trk_buffer credit;
+    struct trk_buffer credit, warning;
     trk__buffer_init(&credit, TRK_BUFFER_LIMIT_DEFAULT);
+    trk__buffer_init(&warning, TRK_BUFFER_LIMIT_DEFAULT);
     trk__catalog_credit(catalog, &credit);
+    trk__catalog_warn(catalog, &warning);
     for (const struct trk_chunk *chunk = trk__chunks; chunk->name; chunk++)
         packed_bytes += chunk->len;
     trk__json_begin_object(json);
@@ -64,11 +66,13 @@ static void put_whole(struct trk_json *json, const struct trk_catalog *catalog)
     put_vendors(json, catalog);
     put_count(json, "packed_bytes", packed_bytes);
     put_text(json, "path", catalog->is_updated && trk__catalog_user_path(path) ? path : NULL);
+    put_text(json, "warning", warning.data);
     put_sources(json, catalog);
     put_text(json, "licence", "CC BY-SA 4.0");
     put_text(json, "credit", credit.failure ? NULL : credit.data);
     trk__json_end_object(json);
     trk__buffer_done(&credit);
+    trk__buffer_done(&warning);
 }
 
 int trk_catalog_info(char **ret_json, struct trk_error *error)

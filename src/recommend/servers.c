@@ -225,8 +225,10 @@ static void put_by_vendor(struct trk_json *json, const struct answer *answer, co
 
 static void put_origin(struct trk_json *json, const struct answer *answer)
 {
-    struct trk_buffer credit;
+    struct trk_buffer credit, warning;
     trk__buffer_init(&credit, TRK_BUFFER_LIMIT_DEFAULT);
+    trk__buffer_init(&warning, TRK_BUFFER_LIMIT_DEFAULT);
+    trk__catalog_warn(answer->catalog, &warning);
     if (answer->is_online)
         trk__buffer_printf(&credit, "Prices: Spare Cores Keeper (%s), CC BY-SA 4.0; ",
                            answer->today);
@@ -236,6 +238,8 @@ static void put_origin(struct trk_json *json, const struct answer *answer)
     put_text(json, "currency", "USD");
     put_text(json, "credit", credit.failure ? NULL : credit.data);
     put_text(json, "note", answer->note);
+    put_text(json, "warning", warning.data);
+    trk__buffer_done(&warning);
     trk__buffer_done(&credit);
 }
 

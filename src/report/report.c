@@ -56,8 +56,8 @@ static int fill_template(const struct trk_buffer *data, struct trk_buffer *html)
 static bool is_earlier(const struct trk_run_info *run, const char *key, const char *id,
                        double start_time)
 {
-    return !run->running && strcmp(run->key, key) == 0 && (!id || strcmp(run->id, id) != 0) &&
-           run->start_time < start_time;
+    return !run->running && !*run->damage && strcmp(run->key, key) == 0 &&
+           (!id || strcmp(run->id, id) != 0) && run->start_time < start_time;
 }
 
 /* Moves the earlier runs of the same command to the front of the list. */

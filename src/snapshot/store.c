@@ -20,7 +20,10 @@
 static const char RECORD_SUFFIX[] = ".json.gz";
 static const char ROWS_SUFFIX[] = ".rows";
 
-enum { RUNS_MAX = 1 << 20 };
+enum {
+    RUNS_MAX = 1 << 20,
+    ROWS_HEAD_SECONDS = 60 /* in which the growing file has got its head, however slow the disk */
+};
 
 /* The id in front of a suffix; false where the name has another. */
 static bool take_id(const char *name, const char *suffix, char ret_id[TRK_RUN_ID_SIZE])
@@ -58,11 +61,53 @@ void trk__store_list_done(struct trk_store_list *list)
 
 /* ---- what a folder holds ------------------------------------------------------------- */
 
+/* Of a file that can't be read its folder alone knows something. */
+static void describe_damaged(const struct stat *status, struct trk_run_info *run)
+{
+    run->start_time = (double)status->st_mtim.tv_sec + (double)status->st_mtim.tv_nsec * 1e-9;
+    run->wall_seconds = run->cpu_seconds = run->peak_memory_bytes = run->time_limit_seconds = NAN;
+    run->exit_code = -1;
+    run->file_bytes = (uint64_t)status->st_size;
+}
+
+/* "NAME: why" as the why alone, which stands beside the name in a list. */
+static void keep_why(const char *name, const struct trk_error *error, struct trk_run_info *run)
+{
+    size_t len = strlen(name);
+    const char *why = strncmp(error->message, name, len) == 0 && error->message[len] == ':'
+                          ? error->message + len + 2
+                          : error->message;
+    snprintf(run->damage, sizeof run->damage, "%.*s", (int)sizeof run->damage - 1,
+             run->file_bytes ? why : "the file is empty");
+}
+
+/* NULL with the run's damage; without one it is gone. */
+static struct trk_snapshot *open_head(int dir_fd, const char *name, struct trk_run_info *run)
+{
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct trk_snapshot *head = NULL;
+    struct trk_error error = {0};
+    if (fd < 0) {
+        if (errno != ENOENT && errno != ESTALE)
+            snprintf(run->damage, sizeof run->damage, "%s", strerror(errno));
+        return NULL;
+    }
+    if (trk__snapshot_read_head(fd, name, &head, &error) < 0) {
+        keep_why(name, &error, run);
+        return NULL;
+    }
+    if (trk__snapshot_get(head, "metadata"))
+        return head;
+    snprintf(run->damage, sizeof run->damage, "not a snapshot");
+    trk__snapshot_free(head);
+    return NULL;
+}
+
 static void list_record(int dir_fd, const char *name, const char *id, struct trk_store_index *index,
                         struct trk_store_list *list)
 {
     struct stat status;
-    if (fstatat(dir_fd, name, &status, 0) < 0)
+    if (fstatat(dir_fd, name, &status, 0) < 0 || !S_ISREG(status.st_mode))
         return; /* removed meanwhile, or stale on a network file system */
     struct trk_run_info *run = add_run(list);
     if (!run)
@@ -71,10 +116,12 @@ static void list_record(int dir_fd, const char *name, const char *id, struct trk
     run->file_bytes = (uint64_t)status.st_size;
     if (trk__store_index_find(index, run))
         return;
-    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    struct trk_snapshot *head = NULL;
-    if (fd < 0 || trk__snapshot_read_head(fd, name, &head, NULL) < 0) {
-        list->count--; /* nothing that can be said of it */
+    struct trk_snapshot *head = open_head(dir_fd, name, run);
+    if (!head) {
+        if (*run->damage)
+            describe_damaged(&status, run);
+        else
+            list->count--;
         return;
     }
     trk__store_describe(head, run);
@@ -89,13 +136,33 @@ static double now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* A file without a head may be one that is just being made. */
+static void list_damaged_rows(int dir_fd, const char *name, const char *id, int code,
+                              struct trk_store_list *list)
+{
+    struct stat status;
+    if (fstatat(dir_fd, name, &status, 0) < 0 ||
+        now_seconds() - (double)status.st_mtim.tv_sec < ROWS_HEAD_SECONDS)
+        return;
+    struct trk_run_info *run = add_run(list);
+    if (!run)
+        return;
+    snprintf(run->id, sizeof run->id, "%s", id);
+    describe_damaged(&status, run);
+    snprintf(run->damage, sizeof run->damage, "%s",
+             code == -EBADMSG ? "not rows of a run" : strerror(-code));
+}
+
 static void list_running(const char *path, int dir_fd, const char *name, const char *id,
                          struct trk_store_list *list)
 {
     struct trk_rows_reader reader;
     struct stat status;
-    if (trk__rows_reader_open(&reader, dir_fd, name) < 0)
+    int code = trk__rows_reader_open(&reader, dir_fd, name);
+    if (code < 0) {
+        list_damaged_rows(dir_fd, name, id, code, list);
         return;
+    }
     struct trk_run_info *run = fstat(reader.fd, &status) == 0 ? add_run(list) : NULL;
     if (run) {
         struct trk_snapshot *head = NULL;
@@ -182,7 +249,8 @@ int trk__store_find(const char *path, const char *key, size_t max, char ***ret_p
     size_t count = 0;
     for (size_t i = 0; paths && i < list.count && count < max; i++) {
         const struct trk_run_info *run = &list.run[i];
-        if (run->running || run->kind == TRK_RUN_SYSTEM || (key && strcmp(run->key, kept_key) != 0))
+        if (run->running || *run->damage || run->kind == TRK_RUN_SYSTEM ||
+            (key && strcmp(run->key, kept_key) != 0))
             continue;
         if (asprintf(&paths[count], "%s/%s%s", path, run->id, RECORD_SUFFIX) > 0)
             count++;
@@ -215,9 +283,18 @@ static const struct trk_run_info *match_id(const struct trk_store_list *list, co
 static const struct trk_run_info *last_ended(const struct trk_store_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (!list->run[i].running)
+        if (!list->run[i].running && !*list->run[i].damage)
             return &list->run[i];
     return NULL;
+}
+
+/* The growing file is all that there is of a run that goes on, and of one that could not be recovered. */
+static void path_of(const char *path, const struct trk_run_info *run,
+                    char ret_path[TRK_STORE_PATH_SIZE])
+{
+    snprintf(ret_path, TRK_STORE_PATH_SIZE, "%s/%s%s", path, run->id, RECORD_SUFFIX);
+    if (run->running || (*run->damage && access(ret_path, F_OK) < 0))
+        snprintf(ret_path, TRK_STORE_PATH_SIZE, "%s/%s%s", path, run->id, ROWS_SUFFIX);
 }
 
 int trk__store_resolve(const char *path, const char *run, char ret_path[TRK_STORE_PATH_SIZE],
@@ -246,8 +323,7 @@ int trk__store_resolve(const char *path, const char *run, char ret_path[TRK_STOR
         code = trk__error_set(error, -EEXIST, "%zu runs begin with %s; give more of the id",
                               matches, run);
     else
-        snprintf(ret_path, TRK_STORE_PATH_SIZE, "%s/%s%s", path, found->id,
-                 found->running ? ROWS_SUFFIX : RECORD_SUFFIX);
+        path_of(path, found, ret_path);
     trk__store_list_done(&list);
     return code;
 }

@@ -220,7 +220,7 @@ void trk__store_index_save(const struct trk_store_index *index, const char *path
     struct trk_buffer text;
     trk__buffer_init(&text, INDEX_MAX_BYTES);
     for (size_t i = 0; i < list->count; i++)
-        if (!list->run[i].running)
+        if (!list->run[i].running && !*list->run[i].damage)
             put_run(&text, &list->run[i]);
     if (text.failure || trk__file_write_all(fd, text.data ? text.data : "", text.len) < 0 ||
         rename(temporary, name) < 0)

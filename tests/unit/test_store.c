@@ -131,6 +131,29 @@ static void short_runs_are_checked(void)
     CHECK(access(name, F_OK) < 0);
 }
 
+/* They are told, and never taken for the last run or one of a command; removes_runs takes them too. */
+static void damaged_files_are_listed(void)
+{
+    char name[128], last[TRK_STORE_PATH_SIZE], path[TRK_STORE_PATH_SIZE];
+    CHECK(trk__store_resolve(runs_path, NULL, last, NULL) == 0);
+    snprintf(name, sizeof name, "%s/empty.json.gz", runs_path);
+    close(open(name, O_WRONLY | O_CREAT, 0600));
+    struct trk_store_list list;
+    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    CHECK_U64(list.count, 4);
+    CHECK_TEXT(list.run[0].id, "empty"); /* by the time of its file */
+    CHECK_TEXT(list.run[0].damage, "the file is empty");
+    CHECK_TEXT(list.run[1].damage, "");
+    trk__store_list_done(&list);
+    CHECK(trk__store_resolve(runs_path, NULL, path, NULL) == 0);
+    CHECK_TEXT(path, last);
+    char **paths = NULL;
+    CHECK_U64(trk__store_find(runs_path, NULL, 10, &paths, NULL), 3);
+    for (int i = 0; paths && paths[i]; i++)
+        free(paths[i]);
+    free(paths);
+}
+
 static void removes_runs(void)
 {
     struct trk_store_list list;
@@ -158,6 +181,7 @@ int main(void)
     RUN(lists_and_finds_runs);
     RUN(the_list_is_a_cache);
     RUN(short_runs_are_checked);
+    RUN(damaged_files_are_listed);
     RUN(removes_runs);
     CHECK(rmdir(folder) == 0);
     return check_done("store");
