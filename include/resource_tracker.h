@@ -784,7 +784,8 @@ struct trk_convert_report {
     char lost_names[128], empty_names[128];
 };
 
-/* Rows from CSV, JSON Lines, SQLite or a snapshot into another of them. ret_report may be NULL. */
+/* Rows from CSV, JSON Lines, SQLite or a snapshot into another of them. ret_report may be NULL. -ENODATA: there
+ * are no rows, and nothing was written. */
 TRK_API int trk_convert(const char *input_path, const char *output_path,
                         const struct trk_convert_options *options,
                         struct trk_convert_report *ret_report, struct trk_error *error);

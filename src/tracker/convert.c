@@ -203,7 +203,9 @@ int trk_convert(const char *input_path, const char *output_path,
     int code = trk__table_read(input_path, &snapshot, error);
     if (code < 0)
         return code;
-    if (options->rows_max && trk__snapshot_downsample(snapshot, options->rows_max) < 0)
+    if (!snapshot->process.rows && !snapshot->system.rows)
+        code = trk__error_set(error, -ENODATA, "%s has no rows, so nothing is written", input_path);
+    else if (options->rows_max && trk__snapshot_downsample(snapshot, options->rows_max) < 0)
         code = trk__error_set(error, -ENOMEM, "%s: no memory", input_path);
     else if (wants_snapshot(output_path, options->format))
         code = write_snapshot(snapshot, output_path, options, &report, error);
