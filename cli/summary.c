@@ -210,8 +210,9 @@ static void add_cores(struct page *page)
     double cores = average_cores(page, &stats);
     if (isnan(cores) || page->summary.wall_seconds < CORES_WALL_MIN_SECONDS)
         return;
-    int len = snprintf(body, sizeof body, "%s of %.3g cores on average",
-                       cli_human_number(cores, average), available_cores(page));
+    double available = available_cores(page);
+    int len = snprintf(body, sizeof body, "%s of %.3g core%s on average",
+                       cli_human_number(cores, average), available, available == 1 ? "" : "s");
     if (has_rows && stats.count > 1)
         snprintf(body + len, sizeof body - (size_t)len, ", %s peak",
                  cli_human_number(fmax(stats.max, cores), peak));
@@ -472,8 +473,8 @@ static void add_survivors(struct page *page)
                         command, (int)pid);
     }
     if (named < count)
-        snprintf(names + len, sizeof names - (size_t)len, "%s%u%s processes", named ? " and " : "",
-                 count - named, named ? " more" : "");
+        snprintf(names + len, sizeof names - (size_t)len, "%s%u%s process%s", named ? " and " : "",
+                 count - named, named ? " more" : "", count - named == 1 ? "" : "es");
     add_wrapped(page, "left alive", names);
 }
 

@@ -79,10 +79,10 @@ static void explain(double allowed_ratio, double quota, double wanted,
                     struct trk_advice_level *level)
 {
     if (quota > 0 && wanted >= level->cpu_cores)
-        snprintf(
-            level->cpu_reason, TRK_REASON_SIZE,
-            "the quota of %.4g cores held the job back, so its demand is not known: %.4g cores",
-            quota, level->cpu_cores);
+        snprintf(level->cpu_reason, TRK_REASON_SIZE,
+                 "the quota of %.4g core%s held the job back, so its demand is not known: %.4g "
+                 "core%s",
+                 quota, quota == 1 ? "" : "s", level->cpu_cores, level->cpu_cores == 1 ? "" : "s");
     else
         snprintf(
             level->cpu_reason, TRK_REASON_SIZE,

@@ -188,10 +188,12 @@ static void explain(const struct observed *observed, const struct margin *margin
     char *text = advice->memory_reason, size[TRK_SIZE_WORDS_SIZE], added[TRK_SIZE_WORDS_SIZE];
     if (by_limit) {
         snprintf(text, TRK_REASON_SIZE,
-                 "%u of %u runs met a limit of %s, so their need is not known: "
+                 "%u of %u run%s met a limit of %s, so %s need is not known: "
                  "%.4g times the limit, and at least %s above it",
                  observed->censored, observed->censored + observed->completed,
-                 trk__size_words(observed->failed_limit_bytes, size), levels[level].limit_factor,
+                 observed->censored + observed->completed == 1 ? "" : "s",
+                 trk__size_words(observed->failed_limit_bytes, size),
+                 observed->censored == 1 ? "its" : "their", levels[level].limit_factor,
                  trk__size_words(levels[level].limit_extra_bytes, added));
         return;
     }

@@ -106,6 +106,11 @@ static struct words cores(double count)
     return words;
 }
 
+static const char *core_or_cores(double count)
+{
+    return count == 1 ? "core" : "cores";
+}
+
 /* 100 is said of all the time alone. */
 static int percent(double ratio)
 {
@@ -156,8 +161,9 @@ static bool throttled(const struct trk_finding_facts *facts, struct trk_finding 
         return false;
     SAY(finding->title, "Throttled by the CPU quota %d %% of the time", percent(share));
     if (facts->cpu_quota_cores > 0)
-        SAY(finding->evidence, "Held back for %s by a quota of %s cores.",
-            duration(facts->throttled_seconds).text, cores(facts->cpu_quota_cores).text);
+        SAY(finding->evidence, "Held back for %s by a quota of %s %s.",
+            duration(facts->throttled_seconds).text, cores(facts->cpu_quota_cores).text,
+            core_or_cores(facts->cpu_quota_cores));
     else
         SAY(finding->evidence, "Held back for %s.", duration(facts->throttled_seconds).text);
     return true;
@@ -239,7 +245,7 @@ static bool all_cores(const struct trk_finding_facts *facts, struct trk_finding 
     if (!(available >= 1) || !(share >= ALL_CORES_SHARE))
         return false;
     SAY(finding->title, "All %s %s busy for %d %% of the time", cores(available).text,
-        available == 1 ? "core" : "cores", percent(share));
+        core_or_cores(available), percent(share));
     SAY(finding->evidence, "%.2f cores busy on average: more cores may make it faster.",
         mean_cores(facts));
     return true;
@@ -279,8 +285,9 @@ static bool idle(const struct trk_finding_facts *facts, struct trk_finding *find
         largest_of(facts->gpu_usage, facts->rows) > GPU_BUSY)
         return false;
     SAY(finding->title, "Hardly any CPU used for %d %% of the time", percent(share));
-    SAY(finding->evidence, "Under %.1f of %s cores: the job waited, slept or was held up.",
-        IDLE_CORES, facts->cores_available > 0 ? cores(facts->cores_available).text : "its");
+    SAY(finding->evidence, "Under %.1f of %s %s: the job waited, slept or was held up.", IDLE_CORES,
+        facts->cores_available > 0 ? cores(facts->cores_available).text : "its",
+        core_or_cores(facts->cores_available));
     return true;
 }
 

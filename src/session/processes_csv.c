@@ -64,7 +64,7 @@ static void put_command(struct trk_buffer *text, const struct trk_process_info *
         trk__buffer_add_char(text, (unsigned char)*c < ' ' ? '?' : *c);
     }
     if (!info->pid)
-        trk__buffer_printf(text, " (%u processes)", info->count);
+        trk__buffer_printf(text, " (%u process%s)", info->count, info->count == 1 ? "" : "es");
     trk__buffer_add_text(text, "\",");
 }
 

@@ -358,6 +358,10 @@ static void a_quota_hides_the_demand(void)
     CHECK_NEAR(advice.level[TRK_LEVEL_BALANCED].cpu_cores, 3, 0);
     CHECK_NEAR(advice.level[TRK_LEVEL_SAFE].cpu_cores, 4, 0);
     CHECK(strstr(advice.level[TRK_LEVEL_BALANCED].cpu_reason, "quota of 2 cores") != NULL);
+    run.cpu_limit_cores = 1;
+    trk__advise(&run, 1, 0.1, &advice);
+    CHECK(strstr(advice.level[TRK_LEVEL_BALANCED].cpu_reason, "quota of 1 core held") != NULL);
+    run.cpu_limit_cores = 2;
     run.throttled_share = 0.01; /* now and then: the rows tell the demand */
     trk__advise(&run, 1, 0.1, &advice);
     CHECK_NEAR(advice.level[TRK_LEVEL_BALANCED].cpu_cores, 2, 0);

@@ -124,6 +124,9 @@ static void test_idle(void)
     fill(world->cpu, 0.1, 50, 3);
     check_says(world, "idle", "Hardly any CPU used for 50 % of the time",
                "Under 0.1 of 8 cores: the job waited, slept or was held up.");
+    world->facts.cores_available = 1;
+    check_says(world, "idle", "Hardly any CPU used for 50 % of the time",
+               "Under 0.1 of 1 core: the job waited, slept or was held up.");
     fill(world->cpu, 0.1, 49, 3);
     CHECK(!find(world, "idle"));
     fill(world->cpu, 0.1, 50, 3);
@@ -138,6 +141,9 @@ static void test_throttled(void)
     world->facts.cpu_quota_cores = 1.5;
     check_says(world, "throttled", "Throttled by the CPU quota 5 % of the time",
                "Held back for 5 s by a quota of 1.5 cores.");
+    world->facts.cpu_quota_cores = 1;
+    check_says(world, "throttled", "Throttled by the CPU quota 5 % of the time",
+               "Held back for 5 s by a quota of 1 core.");
     world->facts.throttled_seconds = 4.99;
     CHECK(!find(world, "throttled"));
 }

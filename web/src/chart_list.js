@@ -20,7 +20,7 @@ function cpuChart(run) {
   const quota = run.limits?.cpu_cores;
   const machine = run.server_info?.vcpus;
   const lines = [];
-  if (known(machine)) lines.push({ at: machine, text: `${machine} cores available`, colour: "ink-3" });
+  if (known(machine)) lines.push({ at: machine, text: `${machine} ${machine === 1 ? "core" : "cores"} available`, colour: "ink-3" });
   if (known(quota) && quota !== machine) lines.push({ at: quota, text: `CPU quota ${number(quota)}`, colour: "amber" });
   else if (known(cores) && known(machine) && cores < machine) lines.push({ at: cores, text: `${number(cores)} cores for this job`, colour: "amber" });
   return {

@@ -135,7 +135,7 @@ function cpuTile(run) {
     id: "tile-cpu",
     label: run.has("process_cpu") ? "CPU" : "CPU of the machine",
     value: number(mean),
-    unit: known(cores) ? `of ${number(cores).replace(/\.00$/, "")} cores` : "cores",
+    unit: known(cores) ? `of ${number(cores).replace(/\.00$/, "")} ${cores === 1 ? "core" : "cores"}` : "cores",
     gauge: known(cores) && meter(mean / cores, "blue", "share of the cores in use"),
     detail: [known(cores) && `${percent(mean / cores)} used on average · `, `peak ${number(stats.max)}`],
   });
