@@ -169,7 +169,7 @@ static void add_levels(struct cli_text *text, const trk_recommendation *recommen
     add_reason(text, "GPUs", need.gpu_reason);
     add_curve(text, recommendation, basis->runs_used > 1);
     cli_text_add(text, "\nReady to paste: resource-tracker recommend --paste slurm (--help lists "
-                       "the forms)\n");
+                       "forms)\n");
 }
 
 static void add_peaks(struct cli_text *text, const struct trk_recommend_basis *basis)
