@@ -64,6 +64,19 @@ static int check_existing(const struct cli_whole_file *file, const struct stat *
     return 0;
 }
 
+/* Nobody is told by "File exists" of a link to a file that does not. */
+static int check_link(const struct cli_whole_file *file)
+{
+    char target[PATH_MAX];
+    ssize_t len = readlink(file->path, target, sizeof target - 1);
+    if (len <= 0 || file->overwrite)
+        return 0;
+    return cli_fail(
+        "%s %s is a symbolic link to %.*s, which does not exist; --force puts the file in "
+        "the link's place, or choose another name",
+        file->option, file->path, (int)len, target);
+}
+
 int cli_whole_file_check(const struct cli_whole_file *file)
 {
     const char *path = file->path;
@@ -71,7 +84,7 @@ int cli_whole_file_check(const struct cli_whole_file *file)
         return 0;
     struct stat status;
     bool exists = stat(path, &status) == 0;
-    int code = exists ? check_existing(file, &status) : 0;
+    int code = exists ? check_existing(file, &status) : check_link(file);
     if (code || (exists && !S_ISREG(status.st_mode)))
         return code;
     char folder[PATH_MAX];

@@ -4,6 +4,7 @@
 #include "snapshot/snapshot.h"
 #include "tracker/device_columns.h"
 #include "tracker/table_read.h"
+#include "write/output.h"
 #include "write/writer.h"
 
 #include <errno.h>
@@ -115,9 +116,8 @@ static int write_snapshot(struct trk_snapshot *snapshot, const char *path,
                           const struct trk_convert_options *options,
                           struct trk_convert_report *report, struct trk_error *error)
 {
-    if (!options->overwrite && access(path, F_OK) == 0)
-        return trk__error_set(
-            error, -EEXIST, "%s exists; use --force to overwrite it or choose another name", path);
+    if (!options->overwrite && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return trk__output_open_error(path, -EEXIST, error);
     int code = 0;
     if (options->schema) {
         note_all(snapshot, options->schema, report);

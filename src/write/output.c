@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MODE_NEW = 0666 /* less the user's umask */, FD_MAX = 1 << 20 };
 
@@ -56,8 +57,34 @@ static bool is_folder(const char *path, int len)
            S_ISDIR(status.st_mode);
 }
 
+/* Whether the name is a link that leads nowhere, and where it should have led. */
+static bool is_dangling(const char *path, char ret_target[PATH_MAX])
+{
+    struct stat status;
+    ssize_t len = stat(path, &status) < 0 ? readlink(path, ret_target, PATH_MAX - 1) : -1;
+    if (len <= 0)
+        return false;
+    ret_target[len] = '\0';
+    return true;
+}
+
+static int dangling_error(const char *path, const char *target, int code, struct trk_error *error)
+{
+    const char *what_to_do = code == -EEXIST ? "does not exist; --force makes it"
+                             : code == -ELOOP
+                                 ? "leads back to itself; remove the link"
+                                 : "can't be made, since its directory does not exist; "
+                                   "make that";
+    return trk__error_set(error, code,
+                          "%s is a symbolic link to %.160s, which %s, or choose another name", path,
+                          target, what_to_do);
+}
+
 int trk__output_open_error(const char *path, int code, struct trk_error *error)
 {
+    char target[PATH_MAX];
+    if ((code == -EEXIST || code == -ENOENT || code == -ELOOP) && is_dangling(path, target))
+        return dangling_error(path, target, code, error);
     const int len = folder_len(path);
     const char *folder = len ? path : ".";
     const int shown = len ? len : 1;
