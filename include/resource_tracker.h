@@ -635,7 +635,12 @@ TRK_API void trk_tracker_settings(const trk_tracker *tracker,
 /* Rows so far; costs the same however many there are. */
 TRK_API uint64_t trk_tracker_n_samples(trk_tracker *tracker);
 
-/* -ETIMEDOUT: not so many `timeout_seconds` after the start; -ECANCELED: it was stopped with fewer. */
+/* -ECHILD with why, where a tracker that was not stopped takes no more samples: the process that it tracks is not there
+ * or has ended, or the tracker failed. */
+TRK_API int trk_tracker_check(trk_tracker *tracker, struct trk_error *error);
+
+/* -ETIMEDOUT: not so many `timeout_seconds` after the start; -ECANCELED: it was stopped with fewer; -ECHILD: there will
+ * not be so many, see trk_tracker_check. */
 TRK_API int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeout_seconds,
                                          struct trk_error *error);
 

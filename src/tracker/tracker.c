@@ -68,6 +68,9 @@ static int check_options(const struct trk_tracker_options *options, struct trk_e
                               "the options were not made by trk_tracker_options_init");
     if (!(options->interval_seconds >= 0.001 && options->interval_seconds <= 3600))
         return trk__error_set(error, -EINVAL, "the interval must be 0.001 to 3600 seconds");
+    if (options->pid < 0)
+        return trk__error_set(error, -EINVAL, "%d is no process's number: those are above 0",
+                              (int)options->pid);
     if (!options->track_processes && !options->track_system)
         return trk__error_set(error, -EINVAL, "neither processes nor the system are to be tracked");
     return 0;
@@ -287,6 +290,21 @@ int trk_tracker_stop(trk_tracker *tracker, struct trk_error *error)
     return has_failed(status) ? tell_fault(tracker, status, error) : 0;
 }
 
+/* Looked at only: whoever stops the tracker waits for its process. */
+int trk_tracker_check(trk_tracker *tracker, struct trk_error *error)
+{
+    siginfo_t end = {0};
+    if (!trk_tracker_running(tracker) || tracker->child <= 0 || tracker->owner != getpid() ||
+        waitid(P_PID, (id_t)tracker->child, &end, WEXITED | WNOHANG | WNOWAIT) < 0 || !end.si_pid)
+        return 0;
+    int status = end.si_code == CLD_EXITED ? end.si_status << 8 : end.si_status;
+    if (WIFSIGNALED(status) || has_failed(status))
+        return tell_fault(tracker, status, error);
+    return trk__error_set(
+        error, -ECHILD, "process %d has ended, and with it the samples: there are %llu",
+        (int)tracker->options.pid, (unsigned long long)trk_tracker_n_samples(tracker));
+}
+
 /* ---- samples ------------------------------------------------------------------------- */
 
 static int open_rows(struct trk_tracker *tracker)
@@ -320,6 +338,10 @@ int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeou
                               "cannot wait to collect the requested %llu sample(s).",
                               (unsigned long long)have, (unsigned long long)n);
     for (; have < n; have = trk_tracker_n_samples(tracker)) {
+        /* Asked before the count, so that no row comes between them. */
+        int code = trk_tracker_check(tracker, error);
+        if (code < 0)
+            return trk_tracker_n_samples(tracker) >= n ? 0 : code;
         sleep_seconds(fmin(tracker->options.interval_seconds / 10, 0.1));
         if (now_seconds() - tracker->start_time > timeout_seconds)
             return trk__error_set(error, -ETIMEDOUT,

@@ -389,8 +389,9 @@ def test_made_up_gpus(tmp_path):
     ("analyze -f pickle -o out.pkl", "name the tracking file with --tf"),
     ("analyze -f pickle --tf gone.csv --stf gone.csv -o out.pkl", "can't read gone.csv"),
     ("compare -m a", "-m takes NAME=FILE, not a"),
-    ("compare -m a=junk b=junk", "gpu-tracker: "),
-    ("compare -m a=empty b=empty", "gpu-tracker: "),
+    ("compare -m a=junk b=junk", "gpu-tracker: junk: no pickle of results, or a damaged one"),
+    ("compare -m a=empty b=empty", "gpu-tracker: empty: no pickle of results, or a damaged one"),
+    ("compare -m a=other.json b=other.json", "gpu-tracker: other.json: no results of sub-tracking"),
     ("compare --cconfig gone.json", "gone.json"),
     ("compare --cconfig empty", "gpu-tracker: "),
     ("compare", "name what is compared"),
@@ -398,6 +399,7 @@ def test_made_up_gpus(tmp_path):
 def test_what_the_module_is_asked_wrongly(tmp_path, words, message):
     (tmp_path / "junk").write_bytes(b"\x80\x04junk")
     (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "other.json").write_text('{"a": 1}')
     done = subprocess.run([sys.executable, "-m", "gpu_tracker", "sub-track", *words.split()], cwd=tmp_path,
                           capture_output=True, text=True, check=False)
     assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr

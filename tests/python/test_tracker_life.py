@@ -229,6 +229,9 @@ def test_bad_arguments():
         ResourceTracker(track_processes=False, track_system=False)
     with pytest.raises(TypeError):
         ResourceTracker(pid="me")
+    for pid in (-5, 0):
+        with pytest.raises(ValueError, match=f"{pid} is no process's number"):
+            ResourceTracker(pid=pid)
 
 
 def test_a_process_that_is_not_there_is_told(caplog):
@@ -239,6 +242,22 @@ def test_a_process_that_is_not_there_is_told(caplog):
     tracker.stop()
     assert "Resource tracker subprocess failed!" in caplog.text
     assert "no process with pid" in caplog.text
+
+
+def test_waiting_for_samples_of_a_process_that_is_gone_ends_at_once():
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    started = time.monotonic()
+    with pytest.raises(RuntimeError, match=f"no process with pid {gone.pid}"):
+        ResourceTracker(pid=gone.pid, interval=0.05).wait_for_samples()
+    short = subprocess.Popen(["sleep", "0.5"])
+    tracker = ResourceTracker(pid=short.pid, interval=0.05)
+    tracker.wait_for_samples(2)
+    short.wait()
+    with pytest.raises(RuntimeError, match=f"process {short.pid} has ended, .*there are [0-9]+$"):
+        tracker.wait_for_samples(1000)
+    assert time.monotonic() - started < 4  # and not the 5 seconds that are waited at most
+    tracker.wait_for_samples(2)  # those are there
 
 
 def test_without_its_program_the_error_says_what_to_do(monkeypatch):

@@ -234,6 +234,27 @@ static void waiting_ends(void)
     CHECK(files_left() == 0);
 }
 
+/* What will never come is not waited for. */
+static void waiting_for_a_process_that_is_gone_ends(void)
+{
+    struct trk_tracker_options options;
+    struct trk_error error = {0};
+    trk_tracker *tracker = NULL;
+    trk_tracker_options_init(&options);
+    options.pid = -5;
+    CHECK(trk_tracker_new(&options, &tracker, &error) == -EINVAL);
+    CHECK(strstr(error.message, "-5"));
+    options.pid = fork();
+    if (options.pid == 0)
+        _exit(0);
+    CHECK(waitpid(options.pid, NULL, 0) == options.pid);
+    CHECK(trk_tracker_new(&options, &tracker, &error) == 0);
+    CHECK(trk_tracker_wait_for_samples(tracker, 1, 30, &error) == -ECHILD);
+    CHECK(strstr(error.message, "no process with pid"));
+    trk_tracker_free(tracker);
+    CHECK(files_left() == 0);
+}
+
 /* With one of the two off the other counts alone. */
 static void one_kind_of_rows_is_enough(void)
 {
@@ -384,6 +405,7 @@ int main(void)
     RUN(survives_a_fork_of_the_program);
     RUN(stopped_at_once_it_tells_its_totals);
     RUN(waiting_ends);
+    RUN(waiting_for_a_process_that_is_gone_ends);
     RUN(one_kind_of_rows_is_enough);
     RUN(outlives_the_thread_that_started_it);
     RUN(a_tracker_that_was_killed_is_told);

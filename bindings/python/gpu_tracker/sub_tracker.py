@@ -397,10 +397,16 @@ def _load_results(path: str) -> SubTrackingResults:
     with open(path, "rb") as file:
         data = file.read()
     if data.lstrip()[:1] == b"{":
-        return SubTrackingResults._of_json(loads(data))
+        try:
+            return SubTrackingResults._of_json(loads(data))
+        except (ValueError, KeyError, TypeError) as e:
+            raise ValueError(f"{path}: no results of sub-tracking: {e!r}") from e
     import pickle
 
-    return pickle.loads(data)
+    try:
+        return pickle.loads(data)
+    except Exception as e:  # damaged bytes make pickle raise nearly anything
+        raise pickle.UnpicklingError(f"{path}: no pickle of results, or a damaged one: {e!r}") from e
 
 
 def _place(name: str) -> tuple:

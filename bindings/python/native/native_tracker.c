@@ -218,6 +218,18 @@ static PyObject *tracker_n_samples(PyObject *object, PyObject *nothing)
     return code < 0 ? native_raise(code, &call.error) : PyLong_FromUnsignedLongLong(call.count);
 }
 
+static int run_check(trk_tracker *tracker, struct call *call)
+{
+    return trk_tracker_check(tracker, &call->error);
+}
+
+static PyObject *tracker_check(PyObject *object, PyObject *nothing)
+{
+    struct call call = {.run = run_check};
+    (void)nothing;
+    return done(locked((struct tracker *)object, &call), &call);
+}
+
 static int run_get(trk_tracker *tracker, struct call *call)
 {
     return call->get(tracker, &call->text, &call->error);
@@ -332,6 +344,8 @@ static PyMethodDef methods[] = {
     {"stop", tracker_stop, METH_NOARGS, "stop()\nEnds it, and waits for the last totals."},
     {"close", tracker_close, METH_NOARGS, "close()\nEnds it and removes what it left on disk."},
     {"n_samples", tracker_n_samples, METH_NOARGS, "n_samples()\nRows so far."},
+    {"check", tracker_check, METH_NOARGS,
+     "check()\nRaises where no more rows will come, with why."},
     {"text", tracker_text, METH_O,
      "text(what)\nJSON: server_info, cloud_info, snapshot, totals, processes, stats."},
     {"save", tracker_save, METH_O, "save(path)\nThe snapshot as gzip."},

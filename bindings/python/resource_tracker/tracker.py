@@ -347,6 +347,8 @@ class ResourceTracker:
             from multiprocessing import get_context
 
             get_context(method)  # ValueError for one that there is not
+        if pid == 0:
+            raise ValueError("0 is no process's number; leave pid out to measure this process")
         self.pid = os.getpid() if pid is None else pid
         self.children = children
         self.interval = interval
@@ -421,13 +423,19 @@ class ResourceTracker:
             timeout: So many seconds after start_time at most.
 
         Raises:
-            RuntimeError: There are fewer by then, or it does not run.
+            RuntimeError: There are fewer by then, it does not run, or the process is gone.
         """
         if not self.running and self.n_samples < n:
             raise RuntimeError(
                 f"Resource tracker has been already stopped with {self.n_samples} sample(s), "
                 f"cannot wait to collect the requested {n} sample(s).")
         while self.n_samples < n:
+            try:
+                self._native.check()
+            except RuntimeError:
+                if self.n_samples >= n:  # the last ones came since
+                    return
+                raise
             sleep(min(self.interval / 10, 0.1))
             if time() - self.start_time > timeout and self.n_samples < n:
                 raise RuntimeError(f"Timed out waiting for resource tracker to collect {n} samples")

@@ -160,6 +160,7 @@ SEXP r_tracker_wait(SEXP pointer, SEXP n, SEXP timeout)
     double start_time, timeout_seconds = Rf_asReal(timeout);
     trk_tracker_settings(tracker, NULL, &start_time, NULL);
     while (trk_tracker_running(tracker) && trk_tracker_n_samples(tracker) < wanted &&
+           trk_tracker_check(tracker, NULL) == 0 &&
            now_seconds() - start_time <= timeout_seconds) {
         R_CheckUserInterrupt();
         nanosleep(&PAUSE, NULL);
