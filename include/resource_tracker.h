@@ -276,6 +276,7 @@ struct trk_process_info {
     uint32_t count; /* how many this stands for */
     char command[16];
     double start_time; /* seconds since the epoch */
+    double end_time;   /* the same; NaN: not known, or it outlived the session */
     int exit_status;   /* as wait4 gives it; -1 when not known or still alive */
     double cpu_seconds, peak_rss_bytes, read_bytes, write_bytes;
     const char *source; /* static storage */
@@ -650,8 +651,8 @@ TRK_API int trk_tracker_cloud_info(trk_tracker *tracker, char **ret_json, struct
 TRK_API int trk_tracker_snapshot(trk_tracker *tracker, char **ret_json, struct trk_error *error);
 
 /* The exact totals of a tracker that was stopped, as the summary has them; and its processes, the one with most CPU
- * time first: pid, ppid, count, command, start_time, exit_code, cpu_seconds, peak_rss_bytes, read_bytes,
- * write_bytes, source. "null" while it runs. */
+ * time first: pid, ppid, count, command, start_time, end_time, exit_code (that of a signal negative), cpu_seconds,
+ * peak_rss_bytes, read_bytes, write_bytes, source. "null" while it runs. */
 TRK_API int trk_tracker_totals(trk_tracker *tracker, char **ret_json, struct trk_error *error);
 TRK_API int trk_tracker_processes(trk_tracker *tracker, char **ret_json, struct trk_error *error);
 /* A value inside a JSON text by names with points between ("gpus.0.name"): a string without its quotes, anything else

@@ -28,6 +28,7 @@ int trk_session_process(const trk_session *session, size_t index, struct trk_pro
         .ppid = life->ppid,
         .count = life->merged,
         .start_time = life->start_time > 0 ? life->start_time : NAN,
+        .end_time = life->end_time > 0 ? life->end_time : NAN,
         .exit_status = life->has_status ? life->status : -1,
         .cpu_seconds = life->has_cpu ? (double)life->cpu_ns * 1e-9 : NAN,
         .peak_rss_bytes = life->peak_rss_bytes ? (double)life->peak_rss_bytes : NAN,

@@ -99,7 +99,7 @@ static void put_summary(const struct task *task, const trk_session *session)
 
 static int exit_code_of(int status)
 {
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 static void put_process(struct trk_json *json, const struct trk_process_info *info)
@@ -111,6 +111,7 @@ static void put_process(struct trk_json *json, const struct trk_process_info *in
                    {"ppid", info->ppid},
                    {"count", info->count},
                    {"start_time", info->start_time},
+                   {"end_time", info->end_time},
                    {"exit_code", info->exit_status < 0 ? NAN : exit_code_of(info->exit_status)},
                    {"cpu_seconds", info->cpu_seconds},
                    {"peak_rss_bytes", info->peak_rss_bytes},

@@ -51,6 +51,9 @@ def test_the_work_is_seen(busy):
     assert max(busy.process_metrics["children"]) >= 2
     assert totals["processes"]["value"] >= 3
     assert len(busy.processes) >= 3
+    ended = [p for p in busy.processes if p["pid"] != os.getpid()]
+    assert all(p["end_time"] >= p["start_time"] for p in ended) and len(ended) >= 2
+    assert busy.snapshot()["processes"] == busy.processes  # what a page makes its table of
     assert busy.processes[0]["cpu_seconds"] >= busy.processes[-1]["cpu_seconds"]
     assert totals["peak_memory_bytes"]["value"] >= 1024 * max(busy.process_metrics["memory"]) * 0.99
 

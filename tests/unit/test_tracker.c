@@ -85,6 +85,7 @@ static void follows_this_process(void)
     json = NULL;
     CHECK(trk_tracker_processes(tracker, &json, &error) == 0);
     CHECK(json && strstr(json, "\"command\":\"test_tracker\""));
+    CHECK(json && strstr(json, "\"end_time\":null")); /* it is alive */
     trk_free(json);
     json = NULL;
     CHECK(trk_tracker_snapshot(tracker, &json, &error) == 0);
