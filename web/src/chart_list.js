@@ -50,6 +50,7 @@ function memoryChart(run) {
     id: "chart-memory",
     title: "Memory",
     unit: "bytes",
+    most: known(peak.value) ? "largest sample" : "peak", // the exact peak may lie between two samples, and has a line
     lines,
     band: known(peak.low) && known(peak.high) && peak.high <= 2 * peak.value ? { low: peak.low, high: peak.high, colour: "teal" } : null,
     series: series(run, [

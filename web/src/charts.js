@@ -97,7 +97,7 @@ export class Chart {
   // spec: title, note, unit, series: [{name, column | values, colour, fill, dash, hidden, step}], lines: [{at, text, colour}], band
   constructor(group, spec) {
     this.group = group;
-    this.spec = { height: HEIGHT, lines: [], ...spec };
+    this.spec = { height: HEIGHT, lines: [], most: "peak", ...spec };
     this.unit = UNITS[spec.unit];
     this.shown = spec.series.map((series) => !series.hidden);
     // The last to be drawn lies on top: the machine's figures are the ground for the job's.
@@ -176,7 +176,7 @@ export class Chart {
       null,
       h("caption", null, this.spec.title),
       h("thead", null, h("tr", null, h("th", { scope: "col" }, "Time"), this.spec.series.map((series) => h("th", { scope: "col" }, series.name)))),
-      h("tbody", null, this.figureRow("average", "mean"), this.figureRow("peak", "max"), rows),
+      h("tbody", null, this.figureRow("average", "mean"), this.figureRow(this.spec.most, "max"), rows),
     );
     return h("div", { class: "for-readers" }, table); // a table of its own would take its full width
   }
@@ -403,7 +403,7 @@ export class Chart {
     this.tellers.forEach((teller, i) => {
       const stats = this.stats(i);
       if (here) teller.textContent = this.unit.tell(this.values[i][index]);
-      else teller.textContent = stats ? `avg ${this.unit.tell(stats.mean)} · peak ${this.unit.tell(stats.max)}` : "";
+      else teller.textContent = stats ? `avg ${this.unit.tell(stats.mean)} · ${this.spec.most} ${this.unit.tell(stats.max)}` : "";
     });
   }
 }

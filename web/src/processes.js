@@ -14,11 +14,21 @@ function exitOf(process) {
   return code < 0 ? signalName(-code) : String(code);
 }
 
+// One that outlived the tracking has no end: it lived as long as anybody looked, or longer.
+const outlived = (process) => !known(process.end_time) && !known(process.exit_code) && process.pid > 0;
+const endOf = (process, run) => (outlived(process) ? run.start + run.wall : process.end_time);
+
+function lifeOf(process, run) {
+  const seconds = endOf(process, run) - process.start_time;
+  if (!known(process.start_time) || !(seconds >= 0)) return "–";
+  return outlived(process) ? `over ${duration(seconds)}` : duration(seconds);
+}
+
 const COLUMNS = [
   { key: "pid", name: "PID", value: (p) => p.pid ?? 0, words: (p) => (p.pid ? String(p.pid) : "–") },
   { key: "command", name: "Command", value: (p) => p.command ?? "", words: (p) => foreign(nameOf(p)), text: true },
   { key: "start", name: "Started", value: (p) => p.start_time ?? 0, words: (p, run) => (known(p.start_time) ? `+${elapsed(Math.max(0, p.start_time - run.start), 0.1)}` : "–") },
-  { key: "life", name: "Lived", value: (p) => p.end_time - p.start_time || 0, words: (p) => (known(p.end_time) && known(p.start_time) ? duration(p.end_time - p.start_time) : "–") },
+  { key: "life", name: "Lived", value: (p, run) => endOf(p, run) - p.start_time || 0, words: lifeOf },
   { key: "cpu", name: "CPU time", value: (p) => p.cpu_seconds ?? -1, words: (p) => duration(p.cpu_seconds) },
   { key: "rss", name: "Peak RSS", value: (p) => p.peak_rss_bytes ?? -1, words: (p) => bytes(p.peak_rss_bytes) },
   { key: "read", name: "Read", value: (p) => p.read_bytes ?? -1, words: (p) => bytes(p.read_bytes) },
@@ -47,7 +57,7 @@ function processTable(run, processes) {
     const column = COLUMNS.find(({ key }) => key === sorted.key);
     const way = sorted.falling ? -1 : 1;
     const order = [...processes].sort((a, b) => {
-      const [x, y] = [column.value(a), column.value(b)];
+      const [x, y] = [column.value(a, run), column.value(b, run)];
       return (typeof x === "string" ? x.localeCompare(y) : x - y) * way;
     });
     body.replaceChildren(
@@ -70,7 +80,7 @@ function processTable(run, processes) {
 
 // Lanes of the largest, in the order of their births; as wide as the run is long.
 function timeline(run, processes) {
-  const lived = processes.filter((p) => known(p.start_time) && known(p.end_time) && p.pid).slice(0, LANES);
+  const lived = processes.filter((p) => known(p.start_time) && known(endOf(p, run)) && p.pid).slice(0, LANES);
   if (lived.length < 1 || !(run.wall > 0)) return null;
   lived.sort((a, b) => a.start_time - b.start_time);
   const LANE = 20;
@@ -80,14 +90,14 @@ function timeline(run, processes) {
   const x = (time) => Math.min(1, Math.max(0, (time - run.start) / run.wall)) * WIDTH;
   const bars = lived.map((p, lane) => {
     const from = x(p.start_time);
-    const width = Math.max(2, x(p.end_time) - from);
+    const width = Math.max(2, x(endOf(p, run)) - from);
     const label = visible(p.command).slice(0, 60);
     const inside = width > 8 * label.length + 16;
     const right = !inside && from + width > WIDTH * 0.75;
     return svg(
       "g",
       null,
-      svg("title", null, `${visible(p.command)} (${p.pid}): ${duration(p.end_time - p.start_time)}, ${duration(p.cpu_seconds)} CPU, ${bytes(p.peak_rss_bytes)}`),
+      svg("title", null, `${visible(p.command)} (${p.pid}): ${lifeOf(p, run)}, ${duration(p.cpu_seconds)} CPU, ${bytes(p.peak_rss_bytes)}`),
       svg("rect", { class: p.exit_code ? "bar failed" : "bar", x: from, y: lane * LANE + 3, width, height: LANE - 6, rx: 3, opacity: 0.35 + 0.65 * Math.sqrt((p.cpu_seconds ?? 0) / most) }),
       svg("text", { class: inside ? "on-bar" : "", x: right ? from - 6 : inside ? from + 8 : from + width + 6, y: lane * LANE + 14, "text-anchor": right ? "end" : "start" }, label),
     );

@@ -133,7 +133,7 @@ test("charts: names, averages and peaks of the series, lines of what is availabl
   assert.deepEqual(await chart("chart-cpu", "chart.spec.lines.map((line) => line.text)"), ["8 cores available"]);
   assert.deepEqual(await chart("chart-memory", "chart.spec.lines.map((line) => line.text)"), ["32.0 GiB in the machine", "peak 5.75 GiB"]);
   assert.ok(await chart("chart-memory", "chart.spec.band.high > chart.spec.band.low"));
-  assert.equal((await legendOf(page, "chart-memory"))["Process memory usage"], "avg 2.00 GiB · peak 5.60 GiB");
+  assert.equal((await legendOf(page, "chart-memory"))["Process memory usage"], "avg 2.00 GiB · largest sample 5.60 GiB"); // the peak is exact, and between two samples
   assert.ok("of which read, not estimated" in (await legendOf(page, "chart-memory")));
   // Every row is there, to four digits.
   const drawn = await chart("chart-cpu", "chart.values[0]");
@@ -271,6 +271,18 @@ test("processes: a table that sorts, and when they lived", async () => {
   assert.equal((await column(8)).filter((exit) => exit === "1").length, 1);
   assert.equal(await page.locator("#timeline rect").count(), 13);
   assert.equal(await page.locator("#timeline rect.failed").count(), 1);
+  await page.finish();
+});
+
+test("a process that outlived the tracking, as one that tracks itself does", async () => {
+  const record = fixtures.cpuJob();
+  Object.assign(record.processes[0], { end_time: null, exit_code: null });
+  const page = await open(makePage("outlived", record));
+  const [first] = await rowsOf(page, "#process-table");
+  assert.deepEqual([first[0], first[3], first[8]], ["4242", "over 20 min 00 s", "–"]);
+  await page.getByRole("button", { name: "Lived" }).click();
+  assert.equal((await rowsOf(page, "#process-table"))[0][0], "4242");
+  assert.equal(await page.locator("#timeline rect").count(), 13);
   await page.finish();
 });
 
