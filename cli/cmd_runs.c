@@ -225,7 +225,8 @@ static double largest_of(const double *values, size_t count)
 {
     double largest = NAN;
     for (size_t i = 0; values && i < count; i++)
-        largest = fmax(largest, values[i]);
+        if (values[i] > largest || isnan(largest))
+            largest = values[i];
     return largest;
 }
 
@@ -265,7 +266,8 @@ static void print_cpu(const struct trk_run_info *run, const trk_frame *frame)
         cores = mean_of(column_called(frame, name), trk_frame_rows(frame));
     if (!isnan(cores) && !isnan(most))
         snprintf(words + len, sizeof words - (size_t)len, ", %s cores on average, %s peak",
-                 cli_human_number(cores, mean), cli_human_number(fmax(most, cores), peak));
+                 cli_human_number(cores, mean),
+                 cli_human_number(most > cores ? most : cores, peak));
     print_figure("CPU", words, frame, name);
 }
 

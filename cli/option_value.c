@@ -93,7 +93,7 @@ static bool parse_value(const struct cli_option *option, const char *text, union
                value->number > 0 && in_range(option, value->number);
     case CLI_TYPE_COUNT:
         return parse_number(text, time_units, 1, &value->number) &&
-               in_range(option, value->number) && value->number == floor(value->number);
+               in_range(option, value->number) && value->number == (double)(int64_t)value->number;
     case CLI_TYPE_RATIO:
         return parse_number(text, share_units, sizeof share_units / sizeof *share_units,
                             &value->number) &&

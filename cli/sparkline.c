@@ -56,7 +56,8 @@ size_t cli_sparkline_fit(const double *values, size_t count, size_t columns, dou
     for (size_t i = 0; i < columns; i++) {
         ret_values[i] = NAN;
         for (size_t row = i * count / columns; row < (i + 1) * count / columns; row++)
-            ret_values[i] = fmax(ret_values[i], values[row]);
+            if (values[row] > ret_values[i] || isnan(ret_values[i]))
+                ret_values[i] = values[row];
     }
     return columns;
 }

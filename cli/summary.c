@@ -215,7 +215,7 @@ static void add_cores(struct page *page)
                        cli_human_number(cores, average), available, available == 1 ? "" : "s");
     if (has_rows && stats.count > 1)
         snprintf(body + len, sizeof body - (size_t)len, ", %s peak",
-                 cli_human_number(fmax(stats.max, cores), peak));
+                 cli_human_number(stats.max > cores ? stats.max : cores, peak));
     add_line_with_trend(page, is_job(page) ? "" : "CPU", body, metric);
 }
 

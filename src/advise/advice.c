@@ -1,9 +1,9 @@
 #include "advise/advice.h"
 
 #include "advise/rounding.h"
+#include "base/real.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,17 +22,19 @@ static double tick_cores(const struct trk_cpu_tick *tick)
 /* fmax prefers a number to a NaN. */
 static void take_peaks(const struct trk_run_facts *run, struct trk_advice *advice)
 {
-    advice->peak_bytes = fmax(advice->peak_bytes, run->peak_bytes);
+    advice->peak_bytes = trk__fmax(advice->peak_bytes, run->peak_bytes);
     for (size_t i = 0; i < run->tick_count; i++)
-        advice->cpu_peak_cores = fmax(advice->cpu_peak_cores, tick_cores(&run->ticks[i]));
+        advice->cpu_peak_cores = trk__fmax(advice->cpu_peak_cores, tick_cores(&run->ticks[i]));
     for (size_t i = 0; i < run->gpu_count; i++)
-        advice->vram_peak_bytes = fmax(advice->vram_peak_bytes, run->gpus[i].vram_peak_bytes);
+        advice->vram_peak_bytes = trk__fmax(advice->vram_peak_bytes, run->gpus[i].vram_peak_bytes);
 }
 
 /* 1, 2, 3, 4, 6, 8, 12, 16, 24...: as fine as decisions are. */
 static double next_cores(double cores)
 {
-    double power = exp2(floor(log2(cores)));
+    int exponent;
+    frexp(cores, &exponent);
+    double power = ldexp(1, exponent - 1);
     return cores < 4 ? cores + 1 : cores > power ? 2 * power : 1.5 * power;
 }
 
@@ -59,7 +61,7 @@ static void refuse(const struct trk_run_facts *runs, size_t count, struct trk_ad
     double seconds = 0;
     for (size_t i = 0; i < count; i++) {
         samples = runs[i].samples > samples ? runs[i].samples : samples;
-        seconds = fmax(seconds, runs[i].wall_seconds);
+        seconds = trk__fmax(seconds, runs[i].wall_seconds);
     }
     if (count == 0)
         snprintf(advice->message, sizeof advice->message, "there is no run to size the job by");

@@ -2,8 +2,7 @@
 #include "advise/advice.h"
 #include "advise/rounding.h"
 #include "base/json.h"
-
-#include <math.h>
+#include "base/real.h"
 
 static const char *const level_names[TRK_LEVEL_COUNT] = {
     [TRK_LEVEL_LEAN] = "lean", [TRK_LEVEL_BALANCED] = "balanced", [TRK_LEVEL_SAFE] = "safe"};
@@ -17,12 +16,12 @@ static void put_number(struct trk_json *json, const char *key, double value)
 /* Four digits say all that a model of a few runs knows. */
 static void put_ratio(struct trk_json *json, const char *key, double value)
 {
-    put_number(json, key, round(value * 1e4) / 1e4);
+    put_number(json, key, trk__round(value * 1e4) / 1e4);
 }
 
 static void put_mib(struct trk_json *json, const char *key, double bytes)
 {
-    put_number(json, key, ceil(bytes / TRK_MIB));
+    put_number(json, key, trk__ceil(bytes / TRK_MIB));
 }
 
 static void put_text(struct trk_json *json, const char *key, const char *text)
@@ -83,7 +82,7 @@ static void put_curve(struct trk_json *json, const struct trk_advice *advice)
     for (size_t i = 0; i < advice->curve_count; i++) {
         trk__json_begin_object(json);
         put_number(json, "cores", advice->curve[i].cores);
-        put_number(json, "seconds", round(advice->curve[i].seconds * 1e3) / 1e3);
+        put_number(json, "seconds", trk__round(advice->curve[i].seconds * 1e3) / 1e3);
         trk__json_end_object(json);
     }
     trk__json_end_array(json);
@@ -93,7 +92,7 @@ static void put_peaks(struct trk_json *json, const struct trk_advice *advice)
 {
     trk__json_key(json, "peaks");
     trk__json_begin_object(json);
-    put_number(json, "cpu", round(advice->cpu_peak_cores * 100) / 100);
+    put_number(json, "cpu", trk__round(advice->cpu_peak_cores * 100) / 100);
     put_mib(json, "memory", advice->peak_bytes);
     put_mib(json, "vram", advice->vram_peak_bytes);
     trk__json_end_object(json);

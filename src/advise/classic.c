@@ -1,8 +1,7 @@
 #include "advise/classic.h"
 
 #include "advise/rounding.h"
-
-#include <math.h>
+#include "base/real.h"
 
 /* A mean over the runs that have the value. */
 struct mean {
@@ -33,9 +32,9 @@ struct trk_classic_stats trk__classic_aggregate(const struct trk_classic_stats *
         mean_add(&cpu, run->cpu_mean_cores);
         mean_add(&gpu, run->gpu_mean_devices);
         /* fmax prefers a number to a NaN. */
-        all.memory_max_kib = fmax(all.memory_max_kib, run->memory_max_kib);
-        all.gpu_max_devices = fmax(all.gpu_max_devices, run->gpu_max_devices);
-        all.vram_max_mib = fmax(all.vram_max_mib, run->vram_max_mib);
+        all.memory_max_kib = trk__fmax(all.memory_max_kib, run->memory_max_kib);
+        all.gpu_max_devices = trk__fmax(all.gpu_max_devices, run->gpu_max_devices);
+        all.vram_max_mib = trk__fmax(all.vram_max_mib, run->vram_max_mib);
     }
     all.cpu_mean_cores = mean_of(&cpu);
     all.gpu_mean_devices = mean_of(&gpu);

@@ -1,8 +1,7 @@
 #include "advise/cost.h"
 
 #include "advise/rounding.h"
-
-#include <math.h>
+#include "base/real.h"
 
 double trk__run_cost_usd(double usd_hour, double seconds)
 {
@@ -15,9 +14,10 @@ double trk__round_millionths(double value)
     if (!isfinite(value) || fabs(value) > 1e9)
         return value;
     double scaled = value * 1e6, nearest = trk__round_half_even(scaled);
-    /* The product is rounded itself: near a tie the exact value decides, which fma gives. */
-    if (fabs(fabs(scaled - floor(scaled)) - 0.5) < 1e-3) {
-        double tie = floor(scaled) + 0.5, side = fma(value, 1e6, -tie);
+    /* The product is rounded itself: near a tie the exact value decides. */
+    if (fabs(fabs(scaled - trk__floor(scaled)) - 0.5) < 1e-3) {
+        double tie = trk__floor(scaled) + 0.5;
+        double side = scaled - tie + trk__product_rest(value, 1e6);
         nearest = side < 0 ? tie - 0.5 : side > 0 ? tie + 0.5 : trk__round_half_even(tie);
     }
     return nearest / 1e6;

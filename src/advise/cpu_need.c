@@ -1,8 +1,8 @@
 /* CPU is compressible: with fewer cores a job takes longer, it does not die. So the question is how much longer,
  * and a row answers it: cpu_seconds of work can't be done by n cores in less than cpu_seconds / n. */
 #include "advise/advice.h"
+#include "base/real.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* The part of the time under throttling from which the quota, and not the job, made the figures. */
@@ -25,7 +25,7 @@ double trk__cpu_least_seconds(const struct trk_run_facts *run, double cores)
 {
     double seconds = 0;
     for (size_t i = 0; i < run->tick_count; i++)
-        seconds += fmax(run->ticks[i].seconds, run->ticks[i].cpu_seconds / cores);
+        seconds += trk__fmax(run->ticks[i].seconds, run->ticks[i].cpu_seconds / cores);
     return seconds;
 }
 
@@ -36,7 +36,7 @@ static double slowdown(const struct trk_run_facts *runs, size_t count, double co
     for (size_t i = 0; i < count; i++) {
         double unlimited = trk__cpu_least_seconds(&runs[i], INFINITY);
         if (unlimited > 0)
-            worst = fmax(worst, trk__cpu_least_seconds(&runs[i], cores) / unlimited - 1);
+            worst = trk__fmax(worst, trk__cpu_least_seconds(&runs[i], cores) / unlimited - 1);
     }
     return worst;
 }
@@ -103,8 +103,8 @@ void trk__advise_cpu(const struct trk_run_facts *runs, size_t count, double slow
             continue;
         }
         double allowed = slowdown_ratio * levels[i].slowdown_factor;
-        double wanted = quota > 0 ? ceil(quota * levels[i].quota_factor) : 0;
-        level[i].cpu_cores = fmax(fewest_cores(runs, count, allowed), wanted);
+        double wanted = quota > 0 ? trk__ceil(quota * levels[i].quota_factor) : 0;
+        level[i].cpu_cores = trk__fmax(fewest_cores(runs, count, allowed), wanted);
         level[i].slowdown_ratio = slowdown(runs, count, level[i].cpu_cores);
         explain(allowed, quota, wanted, &level[i]);
     }

@@ -2,8 +2,8 @@
  * peak, and a margin above the largest that is the wider the less the runs have shown. */
 #include "advise/advice.h"
 #include "advise/rounding.h"
+#include "base/real.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* A run this near to its limit may have been held there: the kernel keeps a part for itself, and reclaims
@@ -65,7 +65,7 @@ bool trk__run_is_censored(const struct trk_run_facts *run, double *ret_limit_byt
     if (!run->oom_killed && !at_limit)
         return false;
     if (ret_limit_bytes)
-        *ret_limit_bytes = fmax(run->memory_limit_bytes, run->peak_bytes);
+        *ret_limit_bytes = trk__fmax(run->memory_limit_bytes, run->peak_bytes);
     return true;
 }
 
@@ -78,11 +78,11 @@ static void observe_completed(const struct trk_run_facts *run, struct observed *
         high = run->peak_high_bytes;
     double smallest = observed->completed ? observed->smallest_bytes : run->peak_bytes;
     observed->completed++;
-    observed->peak_bytes = fmax(observed->peak_bytes, run->peak_bytes);
-    observed->smallest_bytes = fmin(smallest, run->peak_bytes);
-    observed->high_bytes = fmax(observed->high_bytes, high);
+    observed->peak_bytes = trk__fmax(observed->peak_bytes, run->peak_bytes);
+    observed->smallest_bytes = trk__fmin(smallest, run->peak_bytes);
+    observed->high_bytes = trk__fmax(observed->high_bytes, high);
     /* Without a lower end fmax keeps what there was. */
-    observed->gap_bytes = fmax(observed->gap_bytes, run->peak_bytes - run->peak_low_bytes);
+    observed->gap_bytes = trk__fmax(observed->gap_bytes, run->peak_bytes - run->peak_low_bytes);
 }
 
 static struct observed observe(const struct trk_run_facts *runs, size_t count)
@@ -95,7 +95,7 @@ static struct observed observe(const struct trk_run_facts *runs, size_t count)
             continue;
         }
         observed.censored++;
-        observed.failed_limit_bytes = fmax(observed.failed_limit_bytes, limit_bytes);
+        observed.failed_limit_bytes = trk__fmax(observed.failed_limit_bytes, limit_bytes);
     }
     return observed;
 }
@@ -139,7 +139,7 @@ static struct margin margin_of(const struct observed *observed)
         widen(&margin, few_runs_ratio(completed) * peak, MARGIN_FEW_RUNS);
         widen(&margin, least_bytes(completed), MARGIN_LEAST);
         double range_ratio = peak / observed->smallest_bytes - 1;
-        widen(&margin, fmin(0.40, SPREAD_PART * range_ratio) * peak, MARGIN_SPREAD);
+        widen(&margin, trk__fmin(0.40, SPREAD_PART * range_ratio) * peak, MARGIN_SPREAD);
     }
     widen(&margin, observed->gap_bytes, MARGIN_GAP);
     return margin;
@@ -152,7 +152,7 @@ static double floor_bytes(const struct observed *observed, enum trk_level level)
     double limit = observed->failed_limit_bytes;
     if (!observed->censored || observed->peak_bytes > limit)
         return limit;
-    return fmax(levels[level].limit_factor * limit, limit + levels[level].limit_extra_bytes);
+    return trk__fmax(levels[level].limit_factor * limit, limit + levels[level].limit_extra_bytes);
 }
 
 static double risk_of(const struct observed *observed, enum trk_level level)
@@ -161,8 +161,8 @@ static double risk_of(const struct observed *observed, enum trk_level level)
     if (observed->completed)
         risk = levels[level].exceeding_share[spread_of(observed)] / (observed->completed + 1);
     if (observed->censored && observed->peak_bytes <= observed->failed_limit_bytes)
-        risk = fmax(risk, levels[level].censored_risk);
-    return fmax(risk, RISK_LEAST);
+        risk = trk__fmax(risk, levels[level].censored_risk);
+    return trk__fmax(risk, RISK_LEAST);
 }
 
 static const char *cause_text(enum margin_cause cause)
@@ -222,7 +222,7 @@ void trk__advise_memory(const struct trk_run_facts *runs, size_t count,
         double start = levels[i].from_high ? observed.high_bytes : observed.peak_bytes;
         double floor = floor_bytes(&observed, (enum trk_level)i);
         double request = observed.completed ? start + margin.bytes * levels[i].margin_factor : 0;
-        level[i].memory_bytes = trk__round_request_bytes(fmax(request, floor));
+        level[i].memory_bytes = trk__round_request_bytes(trk__fmax(request, floor));
         level[i].memory_risk = risk_of(&observed, (enum trk_level)i);
         explain(&observed, &margin, floor > request, (enum trk_level)i, &level[i]);
     }

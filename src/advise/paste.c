@@ -1,9 +1,9 @@
 #include "advise/paste.h"
 
 #include "advise/rounding.h"
+#include "base/real.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 static bool wants_gpu(const struct trk_advice_level *level)
@@ -13,13 +13,13 @@ static bool wants_gpu(const struct trk_advice_level *level)
 
 static double in_mib(double bytes)
 {
-    return ceil(bytes / TRK_MIB);
+    return trk__ceil(bytes / TRK_MIB);
 }
 
 /* For those who mean 10^6 bytes, or do not say what they mean. */
 static double in_megabytes(double bytes)
 {
-    return ceil(bytes / 1e6);
+    return trk__ceil(bytes / 1e6);
 }
 
 /* Reasons stand above, one a line: not every form takes a comment behind a value. */

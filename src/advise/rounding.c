@@ -1,6 +1,7 @@
 #include "advise/rounding.h"
 
-#include <math.h>
+#include "base/real.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -9,17 +10,7 @@ double trk__round_memory_mib(double mib)
     for (double step = 128; step <= 2048; step *= 2)
         if (mib <= step)
             return step;
-    return ceil(mib / 1024) * 1024;
-}
-
-double trk__round_half_even(double value)
-{
-    /* Not rint: the caller's rounding mode is the caller's. */
-    double below = floor(value);
-    double rest = value - below;
-    if (rest != 0.5)
-        return rest < 0.5 ? below : below + 1;
-    return fmod(below, 2) == 0 ? below : below + 1;
+    return trk__ceil(mib / 1024) * 1024;
 }
 
 double trk__round_hundredths(double value)
@@ -29,10 +20,10 @@ double trk__round_hundredths(double value)
         return value;
     double scaled = value * 100;
     double nearest = trk__round_half_even(scaled);
-    /* The product is rounded itself: near a tie the exact value decides, which fma gives. */
-    if (fabs(fabs(scaled - floor(scaled)) - 0.5) < 1e-3) {
-        double tie = floor(scaled) + 0.5;
-        double side = fma(value, 100, -tie);
+    /* The product is rounded itself: near a tie the exact value decides. */
+    if (fabs(fabs(scaled - trk__floor(scaled)) - 0.5) < 1e-3) {
+        double tie = trk__floor(scaled) + 0.5;
+        double side = scaled - tie + trk__product_rest(value, 100);
         nearest = side < 0 ? tie - 0.5 : side > 0 ? tie + 0.5 : trk__round_half_even(tie);
     }
     return nearest / 100;
@@ -48,7 +39,7 @@ double trk__round_request_bytes(double bytes)
         frexp(bytes, &exponent);
         step = ldexp(1, exponent - 1) / 16;
     }
-    return fmax(1, ceil(bytes / step)) * step;
+    return trk__fmax(1, trk__ceil(bytes / step)) * step;
 }
 
 const char *trk__size_words(double bytes, char ret_text[TRK_SIZE_WORDS_SIZE])

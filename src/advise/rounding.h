@@ -9,9 +9,6 @@
 /* Up to 128, 256, 512, 1024, 2048, then whole GiB; in MiB. */
 double trk__round_memory_mib(double mib);
 
-/* Half to even, as Python rounds. */
-double trk__round_half_even(double value);
-
 /* To two decimals, as Python's round(value, 2): by the exact binary value, ties to even. */
 double trk__round_hundredths(double value);
 

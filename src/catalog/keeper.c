@@ -3,13 +3,13 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "base/real.h"
 #include "net/https.h"
 #include "snapshot/json_pull.h"
 #include "snapshot/snapshot.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,7 +102,7 @@ static int add_regions(struct trk_buffer *text, const struct trk_server_query *q
 int trk__keeper_query(const struct trk_server_query *query, size_t limit, unsigned page,
                       struct trk_buffer *text, struct trk_error *error)
 {
-    double vcpus = ceil(query->cpu_cores);
+    double vcpus = trk__ceil(query->cpu_cores);
     add_number(text, "vcpus_min", vcpus < 1 ? 1 : vcpus > VCPUS_MOST ? VCPUS_MOST : vcpus);
     if (query->memory_mib > 0)
         add_number(text, "memory_min", query->memory_mib / 1024.0);

@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/real.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 enum { TEXT_LIMIT = 4 << 20 };
@@ -62,5 +62,5 @@ void trk__export_add_command(const struct trk_export_facts *facts, struct trk_bu
 double trk__export_rss_peak_bytes(const struct trk_export_facts *facts)
 {
     /* fmax prefers a number to a NaN. */
-    return fmax(facts->rss_max_bytes, trk__export_total(&facts->summary->peak_memory_bytes));
+    return trk__fmax(facts->rss_max_bytes, trk__export_total(&facts->summary->peak_memory_bytes));
 }

@@ -1,20 +1,19 @@
 /* What `time -v` prints, with its labels. The memory is the job's peak, not that of its largest process. Averages
  * that Linux has never filled, and sockets and signals that nobody counts, are left out. */
 #include "base/number.h"
+#include "base/real.h"
 #include "export/export.h"
-
-#include <math.h>
 
 static void add_count(const char *label, double value, struct trk_buffer *text)
 {
     if (isfinite(value) && value >= 0)
-        trk__buffer_printf(text, "\t%s: %.0f\n", label, floor(value));
+        trk__buffer_printf(text, "\t%s: %.0f\n", label, trk__floor(value));
 }
 
 /* Hundredths are cut off, not rounded, as in time: 59.999 s are 0:59.99. */
 static double hundredths_of(double seconds)
 {
-    return floor(seconds * 100 + 1e-6);
+    return trk__floor(seconds * 100 + 1e-6);
 }
 
 static void add_seconds(const char *label, double seconds, struct trk_buffer *text)
@@ -52,7 +51,7 @@ static void add_percent(const struct trk_summary *summary, struct trk_buffer *te
         return;
     trk__buffer_add_text(text, "\tPercent of CPU this job got: ");
     if (summary->wall_seconds > 0)
-        trk__buffer_printf(text, "%.0f%%\n", floor(100 * cpu_seconds / summary->wall_seconds));
+        trk__buffer_printf(text, "%.0f%%\n", trk__floor(100 * cpu_seconds / summary->wall_seconds));
     else
         trk__buffer_add_text(text, "?%\n");
 }

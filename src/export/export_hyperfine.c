@@ -1,15 +1,14 @@
 /* The JSON of hyperfine's --export-json, for a benchmark of one run. */
 #include "base/json.h"
+#include "base/real.h"
 #include "export/export.h"
-
-#include <math.h>
 
 enum { COMMAND_LIMIT = 1 << 20 };
 
 /* To the millionth, so that no digits of noise are printed. */
 static double rounded(double value)
 {
-    return round(value * 1e6) / 1e6;
+    return trk__round(value * 1e6) / 1e6;
 }
 
 static void put(struct trk_json *json, const char *key, double value)

@@ -1,9 +1,9 @@
 /* OpenMetrics text, for a folder that a collector of text files reads. One label, the job's name: a pid or a
  * command line would make a new series of every run. */
 #include "base/number.h"
+#include "base/real.h"
 #include "export/export.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Commands may hold any byte; a label takes UTF-8, so what is not plain ASCII becomes '?'. */
@@ -43,7 +43,7 @@ static void add_sample(const char *name, const char *unit, const char *help, dou
     add_label_text(name_of(facts), text);
     trk__buffer_add_text(text, "\"} ");
     /* To the millionth, so that no digits of noise are printed. */
-    trk__number_add_shortest(text, round(value * 1e6) / 1e6);
+    trk__number_add_shortest(text, trk__round(value * 1e6) / 1e6);
     trk__buffer_add_char(text, '\n');
 }
 

@@ -1,11 +1,11 @@
 /* Options in a JSON file: the arguments of the Python package's classes by their names. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "snapshot/json_pull.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +147,7 @@ static void take_argument(struct reader *reader, struct trk_gpu_tracker_options 
         trk__pull_skip(&reader->pull, NULL); /* nothing is joined here, and no such file is made */
     else
         trk__pull_fail(&reader->pull, "that is no argument of a tracker");
-    if (!(cores >= 0 && cores <= 1e6 && cores == floor(cores)))
+    if (!(cores >= 0 && cores <= 1e6 && cores == trk__floor(cores)))
         trk__pull_fail(&reader->pull, "n_expected_cores is a number of cores");
     else
         options->n_expected_cores = (uint32_t)cores;

@@ -3,11 +3,11 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/real.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -205,7 +205,7 @@ static int spawn_child(struct trk_gpu_tracker *tracker, char *program)
                                  protocol[] = TRK_GPU_SERVE_PROTOCOL, nothing[] = "";
     snprintf(number[0], NUMBER_SIZE, "%d", (int)getpid());
     snprintf(number[1], NUMBER_SIZE, "%d", (int)(options->pid ? options->pid : getpid()));
-    snprintf(number[2], NUMBER_SIZE, "%lld", llround(options->interval_seconds * 1e9));
+    snprintf(number[2], NUMBER_SIZE, "%lld", trk__llround(options->interval_seconds * 1e9));
     snprintf(number[3], NUMBER_SIZE, "%u", options->n_expected_cores);
     snprintf(number[4], NUMBER_SIZE, "%d", options->overwrite);
     const char *words[TRK_GPU_WORDS + 1] = {

@@ -2,9 +2,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/real.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 const char *const trk__sub_stat_names[TRK_SUB_STATS] = {"min", "max", "mean", "std"};
@@ -39,8 +39,8 @@ static void gather_add(struct gather *gather, double value)
     if (!gather->count++) {
         gather->min = gather->max = gather->first = value;
     }
-    gather->min = fmin(gather->min, value);
-    gather->max = fmax(gather->max, value);
+    gather->min = trk__fmin(gather->min, value);
+    gather->max = trk__fmax(gather->max, value);
     gather->sum += value - gather->first;
     gather->square_sum += (value - gather->first) * (value - gather->first);
 }
@@ -52,7 +52,7 @@ static struct trk_sub_stats gather_tell(const struct gather *gather)
     double count = (double)gather->count, shift = gather->sum / count;
     double variance = gather->square_sum / count - shift * shift;
     return (struct trk_sub_stats){
-        {gather->min, gather->max, gather->first + shift, variance > 0 ? sqrt(variance) : 0}};
+        {gather->min, gather->max, gather->first + shift, variance > 0 ? trk__sqrt(variance) : 0}};
 }
 
 /* `within` NULL: all rows. */
@@ -255,7 +255,7 @@ static size_t merge_calls(struct trk_sub_call *calls, size_t count)
     qsort(calls, count, sizeof *calls, by_start);
     for (size_t i = 1; i < count; i++) {
         if (calls[i].start <= calls[kept].stop)
-            calls[kept].stop = fmax(calls[kept].stop, calls[i].stop);
+            calls[kept].stop = trk__fmax(calls[kept].stop, calls[i].stop);
         else
             calls[++kept] = calls[i];
     }

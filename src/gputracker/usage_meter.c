@@ -1,7 +1,8 @@
 #include "gputracker/usage_meter.h"
 
+#include "base/real.h"
+
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
@@ -129,7 +130,7 @@ static void take_cpu(struct trk_usage_meter *meter, const struct trk_session *se
     double own = elapsed_ns > 0 ? (double)used_ns / elapsed_ns : NAN;
     double whole = row->value[TRK_M_PROC_CPU]; /* what exited processes used is in it */
     moment->cpu_combined = isnan(whole) ? own : whole;
-    moment->cpu_main = fmin(own, moment->cpu_combined);
+    moment->cpu_main = trk__fmin(own, moment->cpu_combined);
     double rest = moment->cpu_combined - moment->cpu_main;
     moment->cpu_descendants = rest < ROUNDING_CORES ? 0 : rest;
     if (elapsed_ns > 0) {

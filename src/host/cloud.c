@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/real.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -99,7 +99,7 @@ void trk__cloud_put(struct trk_json *json, const struct trk_cloud_finding *findi
     put_known(json, "region", finding->cloud.region);
     put_known(json, "zone", finding->cloud.zone);
     trk__json_key(json, "discovery_time");
-    trk__json_double(json, round(finding->discovery_seconds * 1e6) / 1e6);
+    trk__json_double(json, trk__round(finding->discovery_seconds * 1e6) / 1e6);
     trk__json_key(json, "instance_type_inferred");
     trk__json_bool(json, finding->cloud.type_is_inferred);
     trk__json_end_object(json);

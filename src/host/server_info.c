@@ -4,12 +4,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/real.h"
 #include "collect/gpu/gpu.h"
 #include "collect/sys_parse.h"
 #include "host/container.h"
 
 #include <errno.h>
-#include <math.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -31,7 +31,7 @@ static void put_text(struct trk_json *json, const char *key, const char *text)
 static void put_hundredths(struct trk_json *json, const char *key, double value)
 {
     trk__json_key(json, key);
-    trk__json_double(json, round(value * 100) / 100);
+    trk__json_double(json, trk__round(value * 100) / 100);
 }
 
 /* ---- processors and memory ----------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* Files and shared memory of the processes of one command. */
+#include "base/real.h"
 #include "memory/model_state.h"
 #include "memory/pool_share.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Without any read: the libraries every program shares with the rest of the system weigh this much. */
@@ -183,7 +183,7 @@ void trk__mem_command_learn_pool(trk_mem_model *model, uint32_t command, uint32_
         nested ? largest_kb : trk__pool_fit(group->holders, group->count, index, pss_kb);
     pool_kb = trk__min(pool_kb, POOL_MAX_RATIO * largest_kb);
     if (group->pool_kb > 0)
-        pool_kb = sqrt(pool_kb * trk__max(group->pool_kb, largest_kb));
+        pool_kb = trk__sqrt(pool_kb * trk__max(group->pool_kb, largest_kb));
     group->pool_kb = pool_kb > POOL_NESTED_RATIO * largest_kb ? pool_kb : 0;
     divide_pool(group);
     carry_truths_over(model, group);

@@ -1,6 +1,6 @@
 #include "memory/pool_share.h"
 
-#include <math.h>
+#include "base/real.h"
 
 /* 1/(1 + others on the page) has the mean of the integral of the product of (1 - p(1 - t)) over the others, for t
  * from 0 to 1: eight Gauss-Legendre points. */
@@ -20,13 +20,13 @@ static double largest_kb(const struct trk__mem_holder *holders, size_t count)
 {
     double largest = 0;
     for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, holders[i].held_kb);
+        largest = trk__fmax(largest, holders[i].held_kb);
     return largest;
 }
 
 void trk__pool_share(struct trk__mem_holder *holders, size_t count, double pool_kb)
 {
-    pool_kb = fmax(pool_kb, largest_kb(holders, count));
+    pool_kb = trk__fmax(pool_kb, largest_kb(holders, count));
     if (pool_kb <= 0) {
         for (size_t i = 0; i < count; i++)
             holders[i].share_kb = 0;
@@ -53,8 +53,8 @@ void trk__pool_share(struct trk__mem_holder *holders, size_t count, double pool_
     double union_kb = pool_kb * (1 - untouched);
     for (size_t i = 0; i < count; i++) {
         double share_kb = sum_kb > 0 ? holders[i].share_kb * (union_kb / sum_kb)
-                                     : union_kb * (holders[i].held_kb / fmax(held_kb, 1));
-        holders[i].share_kb = fmin(share_kb, holders[i].held_kb);
+                                     : union_kb * (holders[i].held_kb / trk__fmax(held_kb, 1));
+        holders[i].share_kb = trk__fmin(share_kb, holders[i].held_kb);
     }
 }
 
@@ -62,14 +62,14 @@ double trk__pool_fit(struct trk__mem_holder *holders, size_t count, size_t index
 {
     if (share_kb >= SHARES_NOTHING_RATIO * holders[index].held_kb)
         return HUGE_VAL;
-    double least_kb = fmax(largest_kb(holders, count), 1), low = 1, high = FIT_POOL_MAX_RATIO;
+    double least_kb = trk__fmax(largest_kb(holders, count), 1), low = 1, high = FIT_POOL_MAX_RATIO;
     for (int step = 0; step < FIT_STEPS; step++) {
-        double middle = sqrt(low * high);
+        double middle = trk__sqrt(low * high);
         trk__pool_share(holders, count, least_kb * middle);
         if (holders[index].share_kb < share_kb)
             low = middle;
         else
             high = middle;
     }
-    return least_kb * sqrt(low * high);
+    return least_kb * trk__sqrt(low * high);
 }

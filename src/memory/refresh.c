@@ -1,8 +1,8 @@
 /* What a true read teaches. */
+#include "base/real.h"
 #include "memory/model_state.h"
 
 #include <errno.h>
-#include <math.h>
 
 #define CORRECTION_IGNORED 0.1
 #define CORRECTION_MAX 1000.0
@@ -236,7 +236,7 @@ static struct stratum_result weigh_stratum(const struct trk_mem_stratum *stratum
      * two holders at least. */
     double smoothed = (exclusive * independent + 1) / (independent + 2);
     double spread = smoothed * (1 - smoothed) / independent;
-    result.error_ratio = (1 - trk__min(share, SHARED_MOST)) * sqrt(spread);
+    result.error_ratio = (1 - trk__min(share, SHARED_MOST)) * trk__sqrt(spread);
     return result;
 }
 
@@ -259,7 +259,7 @@ static void weigh_against_model(const struct trk__mem_process *process, struct r
         reading->own_kb = process->own_kb + weight * (reading->own_kb - process->own_kb);
         reading->anon_pss_kb =
             process->anon_pss_kb + weight * (reading->anon_pss_kb - process->anon_pss_kb);
-        reading->anon_error_kb *= sqrt(weight);
+        reading->anon_error_kb *= trk__sqrt(weight);
     }
     doubt_kb = (process->file_high_kb - process->file_low_kb) / 2;
     error_kb = reading->file_error_ratio * reading->file_pss_kb;
@@ -267,7 +267,7 @@ static void weigh_against_model(const struct trk__mem_process *process, struct r
         double weight = doubt_kb * doubt_kb / (doubt_kb * doubt_kb + error_kb * error_kb);
         reading->file_pss_kb =
             process->file_pss_kb + weight * (reading->file_pss_kb - process->file_pss_kb);
-        reading->file_error_ratio *= sqrt(weight);
+        reading->file_error_ratio *= trk__sqrt(weight);
     }
 }
 

@@ -1,9 +1,9 @@
 #include "recommend/run_facts.h"
 
 #include "advise/rounding.h"
+#include "base/real.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static struct column_stats stats_of(const struct trk_snapshot *snapshot, enum tr
             continue;
         sum += value;
         count++;
-        stats.max = fmax(stats.max, value);
+        stats.max = trk__fmax(stats.max, value);
     }
     if (count > 0)
         stats.mean = sum / count;

@@ -1,8 +1,8 @@
 #include "base/cleanup.h"
+#include "base/real.h"
 #include "recommend/servers.h"
 #include "snapshot/snapshot.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -195,7 +195,7 @@ static void put_finish(struct trk_json *json, const struct trk_catalog *catalog,
     put_number(json, "vcpus", server->vcpus);
     put_number(json, "memory_amount", server->memory_mib);
     put_text(json, "cpu_architecture", server->architecture);
-    put_number(json, "seconds", round(finish->seconds * 1e3) / 1e3);
+    put_number(json, "seconds", trk__round(finish->seconds * 1e3) / 1e3);
     put_number(json, "price", spot ? finish->match->spot_usd : finish->match->ondemand_usd);
     put_text(json, "allocation", spot ? "spot" : "ondemand");
     put_text(json, "region", spot ? finish->match->spot_region : finish->match->ondemand_region);

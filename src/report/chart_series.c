@@ -1,6 +1,7 @@
 #include "report/chart_series.h"
 
-#include <math.h>
+#include "base/real.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -116,7 +117,7 @@ static uint16_t code_of(double units)
     int exponent = 0;
     frexp(units, &exponent); /* units = [0.5, 1) x 2^exponent */
     int shift = exponent > MANTISSA_BITS + 1 ? exponent - MANTISSA_BITS - 1 : 0;
-    double scaled = round(ldexp(units, -shift));
+    double scaled = trk__round(ldexp(units, -shift));
     if (scaled >= 2 * MANTISSA) {
         scaled /= 2;
         shift++;

@@ -2,8 +2,8 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/real.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static struct figures figures_of(const struct trk_run_view *view, enum trk_view_
             continue;
         sum += values[row];
         count++;
-        figures.max = count == 1 ? values[row] : fmax(figures.max, values[row]);
+        figures.max = count == 1 ? values[row] : trk__fmax(figures.max, values[row]);
     }
     figures.mean = sum / (double)count;
     return figures;
@@ -35,7 +35,7 @@ static struct figures figures_of(const struct trk_run_view *view, enum trk_view_
 
 static double to_two_decimals(double value)
 {
-    return round(value * 100) / 100;
+    return trk__round(value * 100) / 100;
 }
 
 static struct trk_classic_stats stats_of_run(const struct trk_run_view *view, double *values)

@@ -1,8 +1,8 @@
 #include "report/findings.h"
 
+#include "base/real.h"
 #include "report/words.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static double largest_of(const double *values, size_t rows)
 {
     double largest = NAN;
     for (size_t i = 0; values && i < rows; i++)
-        largest = fmax(largest, values[i]);
+        largest = trk__fmax(largest, values[i]);
     return largest;
 }
 
@@ -102,7 +102,7 @@ static struct words duration(double seconds)
 static struct words cores(double count)
 {
     struct words words;
-    snprintf(words.text, sizeof words.text, count == floor(count) ? "%.0f" : "%.1f", count);
+    snprintf(words.text, sizeof words.text, count == trk__floor(count) ? "%.0f" : "%.1f", count);
     return words;
 }
 
@@ -114,7 +114,7 @@ static const char *core_or_cores(double count)
 /* 100 is said of all the time alone. */
 static int percent(double ratio)
 {
-    int rounded = (int)(100 * fmin(ratio, 1) + 0.5);
+    int rounded = (int)(100 * trk__fmin(ratio, 1) + 0.5);
     return rounded == 100 && ratio < 0.9999 ? 99 : rounded;
 }
 
@@ -148,7 +148,7 @@ static bool near_limit(const struct trk_finding_facts *facts, struct trk_finding
     if (facts->oom_kills > 0 || !(limit > 0) || !(peak >= NEAR_LIMIT_RATIO * limit))
         return false;
     SAY(finding->title, "Memory came within %d %% of its limit",
-        percent(1 - fmin(peak / limit, 1)));
+        percent(1 - trk__fmin(peak / limit, 1)));
     SAY(finding->evidence, "%s of %s allowed; a slightly larger input may be killed.",
         bytes(peak).text, bytes(limit).text);
     return true;
@@ -177,7 +177,7 @@ static bool quarter_means(const struct trk_finding_facts *facts, const double *v
     for (size_t i = 0; i < facts->rows; i++) {
         if (isnan(values[i]))
             continue;
-        int quarter = (int)fmin(3, 4 * at / all);
+        int quarter = (int)trk__fmin(3, 4 * at / all);
         sums[quarter] += values[i] * facts->seconds[i];
         weights[quarter] += facts->seconds[i];
         at += facts->seconds[i];
@@ -228,7 +228,7 @@ static bool short_peak(const struct trk_finding_facts *facts, struct trk_finding
 static bool one_core(const struct trk_finding_facts *facts, struct trk_finding *finding)
 {
     double share = share_between(facts, facts->cpu_cores, ONE_CORE_LOW, ONE_CORE_HIGH);
-    double idle = floor(facts->cores_available + 1e-9) - 1;
+    double idle = trk__floor(facts->cores_available + 1e-9) - 1;
     if (!(idle >= 1) || !(share >= ONE_CORE_SHARE))
         return false;
     SAY(finding->title, "One core busy, %.0f idle for %d %% of the time", idle, percent(share));
@@ -261,7 +261,7 @@ static bool waited_for_disk(const struct trk_finding_facts *facts, struct trk_fi
     SAY(finding->evidence,
         "The machine's I/O pressure, while the job kept %.2f cores busy; faster storage would "
         "help.",
-        fmax(0, mean_cores(facts)));
+        trk__fmax(0, mean_cores(facts)));
     return true;
 }
 

@@ -2,13 +2,13 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/real.h"
 #include "report/chart_series.h"
 #include "report/classic_advice.h"
 #include "report/run_findings.h"
 #include "snapshot/rows_file.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,7 +112,7 @@ static struct stats stats_of(const struct trk_run_view *view, const double *valu
         weighted += values[row] * covered;
         stats.sum += values[row];
         if (may_be_peak(&stats, view, is_rate, covered))
-            stats.max = fmax(stats.max, values[row]);
+            stats.max = trk__fmax(stats.max, values[row]);
         stats.last = values[row];
     }
     if (seconds > 0)
@@ -126,7 +126,7 @@ static void take_exact_mean(struct stats *stats, double mean)
     if (isnan(mean))
         return;
     stats->mean = mean;
-    stats->max = fmax(stats->max, mean);
+    stats->max = trk__fmax(stats->max, mean);
 }
 
 static void put_stats(struct trk_json *json, const struct stats *stats, double total)

@@ -1,6 +1,7 @@
 #include "report/words.h"
 
-#include <math.h>
+#include "base/real.h"
+
 #include <stddef.h>
 #include <stdio.h>
 
@@ -16,7 +17,7 @@ static void say(double value, const struct unit *unit, char ret_text[TRK_WORDS_S
     while (unit->from > 0 && !(value >= unit->from))
         unit++;
     double count = value / unit->size;
-    int decimals = count < 9.95 && fabs(count - round(count)) >= 0.05 ? 1 : 0;
+    int decimals = count < 9.95 && fabs(count - trk__round(count)) >= 0.05 ? 1 : 0;
     snprintf(ret_text, TRK_WORDS_SIZE, "%.*f %s", decimals, count, unit->name);
 }
 

@@ -1,9 +1,9 @@
 /* The lives of the job's processes for its record, the largest first. */
 #include "base/json.h"
+#include "base/real.h"
 #include "session/record.h"
 #include "session/session.h"
 
-#include <math.h>
 #include <sys/wait.h>
 
 static void put_number(struct trk_json *json, const char *key, bool known, double value)
@@ -15,7 +15,7 @@ static void put_number(struct trk_json *json, const char *key, bool known, doubl
 /* To the millisecond: what people look at, and half the digits. */
 static void put_time(struct trk_json *json, const char *key, double time)
 {
-    put_number(json, key, time > 0, round(time * 1e3) / 1e3);
+    put_number(json, key, time > 0, trk__round(time * 1e3) / 1e3);
 }
 
 static double exit_code_of(int status)
@@ -35,7 +35,7 @@ static void put_life(struct trk_json *json, const struct trk_life *life)
     put_time(json, "start_time", life->start_time);
     put_time(json, "end_time", life->end_time);
     put_number(json, "exit_code", life->has_status, exit_code_of(life->status));
-    put_number(json, "cpu_seconds", life->has_cpu, round((double)life->cpu_ns * 1e-3) * 1e-6);
+    put_number(json, "cpu_seconds", life->has_cpu, trk__round((double)life->cpu_ns * 1e-3) * 1e-6);
     put_number(json, "peak_rss_bytes", life->peak_rss_bytes > 0, (double)life->peak_rss_bytes);
     put_number(json, "read_bytes", life->has_bytes, (double)life->read_bytes);
     put_number(json, "write_bytes", life->has_bytes, (double)life->write_bytes);

@@ -1,7 +1,8 @@
 #include "session/run_stats.h"
 
+#include "base/real.h"
+
 #include <errno.h>
-#include <math.h>
 
 static const enum trk_metric trend_metrics[TRK_TREND_COUNT] = {
     TRK_M_PROC_CPU, TRK_M_PROC_MEMORY,  TRK_M_PROC_READ_BYTES,    TRK_M_PROC_WRITE_BYTES,
@@ -31,7 +32,7 @@ static void add_value(struct trk_stat *stat, double value, double seconds, bool 
 static void halve(struct trk_trend *trend)
 {
     for (uint32_t i = 0; i < TRK_TREND_BUCKETS / 2; i++)
-        trend->bucket[i] = fmaxf(trend->bucket[2 * i], trend->bucket[2 * i + 1]);
+        trend->bucket[i] = (float)trk__fmax(trend->bucket[2 * i], trend->bucket[2 * i + 1]);
     trend->count = TRK_TREND_BUCKETS / 2;
     trend->rows_per_bucket *= 2;
 }
@@ -40,7 +41,7 @@ static void add_to_trend(struct trk_trend *trend, double value)
 {
     if (trend->count && trend->rows_in_last < trend->rows_per_bucket) {
         float *last = &trend->bucket[trend->count - 1];
-        *last = fmaxf(*last, (float)value); /* fmax passes over NaN */
+        *last = (float)trk__fmax(*last, (float)value);
         trend->rows_in_last++;
         return;
     }
@@ -108,7 +109,7 @@ int trk__run_stats_trend(const struct trk_run_stats *stats, enum trk_metric metr
         size_t end = (v + 1) * trend->count / count;
         float most = trend->bucket[first];
         for (size_t b = first + 1; b < end; b++)
-            most = fmaxf(most, trend->bucket[b]);
+            most = (float)trk__fmax(most, trend->bucket[b]);
         ret_values[v] = (double)most;
     }
     return (int)count;

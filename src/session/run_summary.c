@@ -1,10 +1,10 @@
+#include "base/real.h"
 #include "session/session.h"
 
 #include "base/file.h"
 #include "base/parse.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -101,14 +101,14 @@ static void summarise_peak(const struct trk_session *session, struct trk_summary
         value = single;
         source = "wait4";
     }
-    double low = fmax((double)peak->low_bytes, low_of_single(job));
+    double low = trk__fmax((double)peak->low_bytes, low_of_single(job));
     if (job->memory_seen_ns)
-        low = fmax(low, (double)job->peak_low_bytes);
+        low = trk__fmax(low, (double)job->peak_low_bytes);
     uint64_t high;
     bool is_alone = job->root_reaped && summary->processes.value == 1;
     uint64_t largest = is_alone ? job->ledger.largest_rss_bytes : largest_of_ended(session);
     bool is_bounded = (job->memory_seen_ns || is_alone) && trk__peak_high(peak, largest, &high);
-    summary->peak_memory_bytes = total(!isnan(value), fmax(value, low), source);
+    summary->peak_memory_bytes = total(!isnan(value), trk__fmax(value, low), source);
     summary->peak_memory_sampled_bytes = sampled;
     summary->peak_memory_sampled_low_bytes =
         job->memory_seen_ns ? (double)job->peak_low_bytes : NAN;
@@ -116,7 +116,9 @@ static void summarise_peak(const struct trk_session *session, struct trk_summary
         job->memory_seen_ns ? (double)job->peak_high_bytes : NAN;
     summary->peak_memory_low_bytes = isnan(value) || low <= 0 ? NAN : low;
     summary->peak_memory_high_bytes =
-        is_bounded ? fmax(fmin((double)high, machine_bytes(session)), fmax(value, low)) : NAN;
+        is_bounded
+            ? trk__fmax(trk__fmin((double)high, machine_bytes(session)), trk__fmax(value, low))
+            : NAN;
 }
 
 static void summarise_memory(const struct trk_session *session, struct trk_summary *summary)
@@ -162,7 +164,7 @@ static void summarise_bytes(const struct trk_session *session, struct trk_summar
 /* Users of a limit that failed need more than it: half as much again, or a GiB. */
 static double advised_bytes(double limit_bytes)
 {
-    return fmax(limit_bytes * 1.5, limit_bytes + (double)(1 << 30));
+    return trk__fmax(limit_bytes * 1.5, limit_bytes + (double)(1 << 30));
 }
 
 /* The kernel's own word counts, else the limit of our cgroup; without one there is the machine's memory. */

@@ -1,9 +1,9 @@
 #include "session/session.h"
 
 #include "base/error.h"
+#include "base/real.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void start_clock(struct trk_session *session)
     double wait_seconds = session->options.start_time - (double)session->start_realtime_ns * 1e-9;
     session->awaits_grid = session->options.start_time > 0 && fabs(wait_seconds) < GRID_WAIT_MAX;
     if (session->awaits_grid)
-        session->grid_ns += llround(wait_seconds * 1e9);
+        session->grid_ns += trk__llround(wait_seconds * 1e9);
 }
 
 int trk_session_new(const struct trk_options *options, trk_session **ret_session,
@@ -73,7 +73,7 @@ int trk_session_new(const struct trk_options *options, trk_session **ret_session
     if (!session)
         return trk__error_set(error, -ENOMEM, "out of memory");
     session->options = *options;
-    session->interval_ns = llround(options->interval_seconds * 1e9);
+    session->interval_ns = trk__llround(options->interval_seconds * 1e9);
     session->time_limit_seconds = NAN;
     session->epoll_fd = session->timer_fd = session->pid_fd = -1;
     session->context.root_fd = session->context.proc_fd = -1;

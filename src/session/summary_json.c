@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/real.h"
 #include "session/session.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void put_double(struct trk_json *json, const char *key, double value)
 static void put_rounded(struct trk_json *json, const char *key, double value)
 {
     double grain = fabs(value) < 4e9 ? 1e6 : 1; /* beyond it a double has no millionths left */
-    put_double(json, key, round(value * grain) / grain);
+    put_double(json, key, trk__round(value * grain) / grain);
 }
 
 static void put_whole(struct trk_json *json, const char *key, double value)
@@ -53,7 +53,7 @@ static void put_cpu(struct trk_json *json, const struct trk_summary *summary)
     double value = summary->cpu_seconds.value;
     double coverage = NAN;
     if (!summary->cpu_is_lower_bound && value > 0)
-        coverage = fmin(1, summary->cpu_sampled_seconds / value);
+        coverage = trk__fmin(1, summary->cpu_sampled_seconds / value);
     trk__json_key(json, "cpu_seconds");
     trk__json_begin_object(json);
     put_rounded(json, "value", value);

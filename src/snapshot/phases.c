@@ -1,9 +1,9 @@
 #include "snapshot/phases.h"
 
+#include "base/real.h"
 #include "snapshot/json_pull.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,7 +238,7 @@ static void add_rows(const struct rows *rows, double from, double to, struct trk
     for (; row < rows->count; row++) {
         double end = cell(rows->time, row);
         double begin = row ? cell(rows->time, row - 1) : rows->start_time;
-        double covered = fmin(end, to) - fmax(begin, from);
+        double covered = trk__fmin(end, to) - trk__fmax(begin, from);
         if (!(begin < to))
             break;
         if (end > begin && covered > 0)
@@ -246,7 +246,7 @@ static void add_rows(const struct rows *rows, double from, double to, struct trk
                 plus(phase->cpu_seconds,
                      (cell(rows->user, row) + cell(rows->system, row)) * covered / (end - begin));
         if (end <= to)
-            phase->peak_memory_bytes = fmax(phase->peak_memory_bytes, cell(rows->memory, row));
+            phase->peak_memory_bytes = trk__fmax(phase->peak_memory_bytes, cell(rows->memory, row));
     }
 }
 
@@ -285,8 +285,8 @@ static void sum_spans(struct finder *finder, const struct rows *rows)
         for (; next < finder->spans && finder->span[next].phase == finder->span[i].phase &&
                finder->span[next].from <= to;
              next++)
-            to = fmax(to, finder->span[next].to);
-        phase->seconds = plus(phase->seconds, fmax(to - from, 0));
+            to = trk__fmax(to, finder->span[next].to);
+        phase->seconds = plus(phase->seconds, trk__fmax(to - from, 0));
         add_rows(rows, from, to, phase);
         i = next;
     }

@@ -3,12 +3,12 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/real.h"
 #include "snapshot/short_runs.h"
 #include "write/columns.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -275,7 +275,7 @@ static void put_times(struct trk_json *json, const struct trk_recorder *recorder
     put_seconds(json, "stop_time", end ? end->stop_time : NAN);
     double duration = end ? end->stop_time - start + interval : NAN;
     trk__json_key(json, "duration");
-    trk__json_double(json, round(duration * 100) / 100);
+    trk__json_double(json, trk__round(duration * 100) / 100);
     put_seconds(json, "wall_seconds", end ? end->wall_seconds : NAN);
 }
 

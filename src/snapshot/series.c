@@ -1,7 +1,8 @@
 #include "snapshot/series.h"
 
+#include "base/real.h"
+
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,11 +249,11 @@ static double merge_two(enum merge merge, double held, double next)
     case MERGE_SUM:
         return held + next;
     case MERGE_MIN:
-        return fmin(held, next);
+        return trk__fmin(held, next);
     case MERGE_MAX:
         break;
     }
-    return fmax(held, next);
+    return trk__fmax(held, next);
 }
 
 static int downsample_column(const struct trk_series *series, size_t index, size_t factor,

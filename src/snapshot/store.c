@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/real.h"
 #include "snapshot/recorder.h"
 #include "snapshot/short_runs.h"
 #include "snapshot/store_index.h"
@@ -11,7 +12,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -171,7 +171,7 @@ static void list_running(const char *path, int dir_fd, const char *name, const c
         trk__snapshot_free(head);
         snprintf(run->id, sizeof run->id, "%s", id);
         run->running = true;
-        run->wall_seconds = fmax(now_seconds() - run->start_time, 0);
+        run->wall_seconds = trk__fmax(now_seconds() - run->start_time, 0);
         run->file_bytes = (uint64_t)status.st_size;
         int64_t rows = trk__rows_reader_count(&reader);
         run->samples = rows > 0 ? (uint64_t)rows : 0;

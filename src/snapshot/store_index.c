@@ -4,12 +4,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/parse.h"
+#include "base/real.h"
 #include "snapshot/json_pull.h"
 #include "snapshot/recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,7 +108,7 @@ static void put_number(struct trk_buffer *text, double value)
     if (isnan(value) || fabs(value) > 9e12)
         trk__buffer_add_text(text, "-\t");
     else
-        trk__buffer_printf(text, "%lld\t", (long long)llround(value * 1e6));
+        trk__buffer_printf(text, "%lld\t", (long long)trk__llround(value * 1e6));
 }
 
 static void put_run(struct trk_buffer *text, const struct trk_run_info *run)
@@ -261,9 +261,9 @@ char *trk__store_mark_interrupted(const char *metadata, const struct trk_snapsho
         stop = mtime;
     char *changed = trk__json_with(metadata, "interrupted", "true");
     size_t rows = snapshot->process.rows ? snapshot->process.rows : snapshot->system.rows;
-    if (changed && set_number(&changed, "stop_time", round(stop * 1e6) / 1e6) &&
-        set_number(&changed, "duration", round((stop - start + interval) * 100) / 100) &&
-        set_number(&changed, "wall_seconds", round((stop - start) * 1e6) / 1e6) &&
+    if (changed && set_number(&changed, "stop_time", trk__round(stop * 1e6) / 1e6) &&
+        set_number(&changed, "duration", trk__round((stop - start + interval) * 100) / 100) &&
+        set_number(&changed, "wall_seconds", trk__round((stop - start) * 1e6) / 1e6) &&
         set_number(&changed, "samples", (double)rows))
         return changed;
     free(changed);
@@ -287,7 +287,7 @@ static double largest_of(const struct trk_snapshot *snapshot, enum trk_metric me
     const struct trk_series_column *column = trk__snapshot_column(snapshot, metric);
     double largest = NAN;
     for (size_t row = 0; column && row < snapshot->process.rows; row++)
-        largest = fmax(largest, trk__series_value(column, row));
+        largest = trk__fmax(largest, trk__series_value(column, row));
     return largest;
 }
 
@@ -296,7 +296,7 @@ static void put_total(struct trk_json *json, const char *key, double value)
     trk__json_key(json, key);
     trk__json_begin_object(json);
     trk__json_key(json, "value");
-    trk__json_double(json, round(value * 1e6) / 1e6);
+    trk__json_double(json, trk__round(value * 1e6) / 1e6);
     trk__json_key(json, "source");
     trk__json_string(json, isnan(value) ? NULL : "sampled");
     trk__json_end_object(json);

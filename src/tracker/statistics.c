@@ -3,11 +3,11 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/real.h"
 #include "snapshot/json_pull.h"
 #include "tracker/frame.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static int by_value(const void *left, const void *right)
 static double percentile(double *value, size_t count, double percent)
 {
     qsort(value, count, sizeof *value, by_value);
-    double place = fmin(fmax(percent, 0), 100) / 100 * (double)(count - 1);
+    double place = trk__fmin(trk__fmax(percent, 0), 100) / 100 * (double)(count - 1);
     size_t below = (size_t)place;
     double share = place - (double)below;
     return share > 0 ? value[below] + (value[below + 1] - value[below]) * share : value[below];
@@ -77,8 +77,8 @@ static double aggregate(const struct trk_stat_spec *spec, double *value, size_t 
     double least = value[0], most = value[0];
     struct sum sum = {0};
     for (size_t i = 0; i < count; i++) {
-        least = fmin(least, value[i]);
-        most = fmax(most, value[i]);
+        least = trk__fmin(least, value[i]);
+        most = trk__fmax(most, value[i]);
         sum_add(&sum, value[i]);
     }
     switch (spec->aggregate) {
@@ -362,7 +362,7 @@ static bool merge(struct stats *stats, const char *column, const char *name, dou
     else if (is_averaged(name))
         stat->value += value; /* divided at the end */
     else
-        stat->value = fmax(stat->value, value);
+        stat->value = trk__fmax(stat->value, value);
     stat->weight++;
     return true;
 }

@@ -2,12 +2,12 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "snapshot/json_pull.h"
 #include "snapshot/rows_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -212,7 +212,7 @@ static double guess_interval(const struct trk_series *series)
     size_t middle = (series->rows - 1) / 2;
     double interval = trk__series_value(time, middle + (middle + 1 < series->rows)) -
                       trk__series_value(time, middle);
-    return interval > 0 ? round(interval * 1000) / 1000 : 1;
+    return interval > 0 ? trk__round(interval * 1000) / 1000 : 1;
 }
 
 static int add_metadata(struct trk_snapshot *snapshot)

@@ -3,11 +3,11 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/real.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -171,7 +171,7 @@ int trk__tracker_spawn(const char *program, char *const words[], pid_t *ret_pid)
 /* The next multiple of the interval that is far enough away. */
 static double aligned_start(double now, double interval)
 {
-    double start = ceil(now / interval) * interval;
+    double start = trk__ceil(now / interval) * interval;
     return start - now < START_AHEAD_SECONDS ? start + interval : start;
 }
 
@@ -183,8 +183,8 @@ static int spawn_tracker(struct trk_tracker *tracker, const char *program)
                (tracker->options.track_system ? TRK_ROWS_SYSTEM : 0);
     snprintf(text[0], WORD_SIZE, "%d", (int)getpid());
     snprintf(text[1], WORD_SIZE, "%d", (int)tracker->options.pid);
-    snprintf(text[2], WORD_SIZE, "%lld", llround(tracker->options.interval_seconds * 1e9));
-    snprintf(text[3], WORD_SIZE, "%lld", llround(tracker->start_time * 1e9));
+    snprintf(text[2], WORD_SIZE, "%lld", trk__llround(tracker->options.interval_seconds * 1e9));
+    snprintf(text[3], WORD_SIZE, "%lld", trk__llround(tracker->start_time * 1e9));
     snprintf(text[4], WORD_SIZE, "%d", rows);
     snprintf(text[5], WORD_SIZE, "%d", tracker->options.children);
     snprintf(text[6], WORD_SIZE, "%d", tracker->options.discover_cloud);
@@ -342,7 +342,7 @@ int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeou
         int code = trk_tracker_check(tracker, error);
         if (code < 0)
             return trk_tracker_n_samples(tracker) >= n ? 0 : code;
-        sleep_seconds(fmin(tracker->options.interval_seconds / 10, 0.1));
+        sleep_seconds(trk__fmin(tracker->options.interval_seconds / 10, 0.1));
         if (now_seconds() - tracker->start_time > timeout_seconds)
             return trk__error_set(error, -ETIMEDOUT,
                                   "Timed out waiting for resource tracker to collect %llu samples",

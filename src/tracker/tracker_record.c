@@ -2,13 +2,13 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/real.h"
 #include "host/server_info.h"
 #include "snapshot/store.h"
 #include "tracker/tracker.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -155,7 +155,7 @@ static void put_metadata(struct trk_json *json, const struct trk_tracker *tracke
     clock_gettime(CLOCK_REALTIME, &now);
     double stop = isnan(tracker->stop_time)
                       ? (double)now.tv_sec + (double)(now.tv_nsec / 1000) * 1e-6
-                      : round(tracker->stop_time * 1e6) / 1e6;
+                      : trk__round(tracker->stop_time * 1e6) / 1e6;
     trk__json_begin_object(json);
     put_number(json, "version", 1);
     trk__json_key(json, "resource_tracker");
@@ -178,7 +178,7 @@ static void put_metadata(struct trk_json *json, const struct trk_tracker *tracke
     put_number(json, "start_time", tracker->start_time);
     put_number(json, "stop_time", stop);
     double duration = stop - tracker->start_time + options->interval_seconds;
-    put_number(json, "duration", round(duration * 100) / 100);
+    put_number(json, "duration", trk__round(duration * 100) / 100);
     trk__json_end_object(json);
 }
 

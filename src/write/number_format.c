@@ -1,9 +1,9 @@
 /* The numbers of a row as text. Rows are printed at every tick, so the forms with fixed decimals go
  * through integers; printf would cost more than all the rest of a row. */
 #include "base/number.h"
+#include "base/real.h"
 #include "write/columns.h"
 
-#include <math.h>
 #include <string.h>
 
 static const double powers[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6};
@@ -22,7 +22,7 @@ static uint64_t scale_to_integer(double magnitude, double power)
     const double rest = scaled - (double)whole;
     if (rest != 0.5)
         return (uint64_t)whole + (rest > 0.5);
-    const double lost = fma(magnitude, power, -scaled);
+    const double lost = trk__product_rest(magnitude, power);
     return (uint64_t)whole + (lost > 0 || (lost == 0 && whole % 2 == 1));
 }
 
@@ -139,7 +139,7 @@ double trk__column_rounded(enum trk_form form, double value)
     const double power = powers[info->decimals], magnitude = fabs(shown);
     /* Beyond it a double has no more decimals than the form allows, or hardly any. */
     if (magnitude * power >= FAST_LIMIT)
-        return info->integer ? rint(shown) : shown;
+        return info->integer ? trk__round_half_even(shown) : shown;
     /* Both sides are exact, so the quotient is the double nearest to the printed text. */
     return copysign((double)scale_to_integer(magnitude, power) / power, shown) + 0.0;
 }

@@ -65,16 +65,6 @@ static void sizes_are_readable(void)
     CHECK_TEXT(trk__size_words(1536 * TRK_GIB, text), "1536 GiB");
 }
 
-static void halves_go_to_the_even_side(void)
-{
-    CHECK_NEAR(trk__round_half_even(0.5), 0, 0);
-    CHECK_NEAR(trk__round_half_even(1.5), 2, 0);
-    CHECK_NEAR(trk__round_half_even(2.5), 2, 0);
-    CHECK_NEAR(trk__round_half_even(2.51), 3, 0);
-    CHECK_NEAR(trk__round_half_even(2.49), 2, 0);
-    CHECK_NEAR(trk__round_half_even(-1.5), -2, 0);
-}
-
 /* What Python's round(x, 2) gives for the same doubles. */
 static void hundredths_go_by_the_exact_value(void)
 {
@@ -552,7 +542,6 @@ int main(void)
 {
     RUN(memory_goes_up_to_the_next_size);
     RUN(sizes_are_readable);
-    RUN(halves_go_to_the_even_side);
     RUN(hundredths_go_by_the_exact_value);
     RUN(requests_waste_a_sixteenth_at_most);
     RUN(classic_by_hand);

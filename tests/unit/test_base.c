@@ -1,6 +1,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/real.h"
 #include "check.h"
 
 #include <errno.h>
@@ -133,6 +134,72 @@ static void a_kept_file_may_come_later_and_go(void)
     rmdir(folder);
 }
 
+/* The same bits, or both NaN; the sign of a zero is not promised. */
+static bool is_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static double any_double(uint64_t *state)
+{
+    double value;
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    uint64_t bits = *state ^ *state >> 29;
+    memcpy(&value, &bits, sizeof value);
+    return isnan(value) ? NAN : value; /* none that signals */
+}
+
+/* As libm has it, which the tests do link. */
+static void check_as_libm(double a, double b)
+{
+    CHECK(is_same(trk__floor(a), floor(a)));
+    CHECK(is_same(trk__ceil(a), ceil(a)));
+    CHECK(is_same(trk__trunc(a), trunc(a)));
+    CHECK(is_same(trk__round(a), round(a)));
+    CHECK(is_same(trk__round_half_even(a), rint(a)));
+    CHECK(is_same(trk__sqrt(fabs(a)), sqrt(fabs(a))));
+    CHECK(is_same(trk__fmax(a, b), fmax(a, b)));
+    CHECK(is_same(trk__fmin(a, b), fmin(a, b)));
+    if (fabs(a) < 1e9)
+        CHECK_U64((uint64_t)trk__llround(a), (uint64_t)llround(a));
+    double product = a * b;
+    if (fabs(a) < 1e140 && fabs(b) < 1e140 && fabs(product) > 1e-140)
+        CHECK(is_same(trk__product_rest(a, b), fma(a, b, -product)));
+}
+
+static void real_numbers_are_as_libm_has_them(void)
+{
+    static const double odd[] = {0,
+                                 -0.0,
+                                 0.5,
+                                 -0.5,
+                                 0.49999999999999994,
+                                 -0.49999999999999994,
+                                 1.5,
+                                 2.5,
+                                 -2.5,
+                                 1e15 + 0.5,
+                                 4503599627370495.5,
+                                 4503599627370496,
+                                 9007199254740993,
+                                 -4503599627370495.5,
+                                 1e300,
+                                 -1e300,
+                                 NAN,
+                                 INFINITY,
+                                 -INFINITY,
+                                 5e-324};
+    const size_t count = sizeof odd / sizeof *odd;
+    uint64_t state = 1;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            check_as_libm(odd[i], odd[k]);
+    for (int i = 0; i < 100000; i++)
+        check_as_libm(any_double(&state), any_double(&state));
+    for (int i = -40000; i < 40000; i++)
+        check_as_libm(i / 8.0, i * 0.001);
+}
+
 int main(void)
 {
     RUN(numbers_are_read_and_bounded);
@@ -142,5 +209,6 @@ int main(void)
     RUN(a_buffer_stops_at_its_ceiling_and_says_so);
     RUN(a_file_longer_than_one_read_comes_whole);
     RUN(a_kept_file_may_come_later_and_go);
+    RUN(real_numbers_are_as_libm_has_them);
     return check_done("base");
 }
