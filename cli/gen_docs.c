@@ -3,6 +3,7 @@
  *   gen_docs man TEMPLATE    the template with its @MARKS@ replaced
  *   gen_docs bash|zsh|fish   a completion script
  */
+#include "doc_quote.h"
 #include "options.h"
 
 #include <stdio.h>
@@ -21,23 +22,6 @@ static void print_command_names(const char *joint)
 }
 
 /* ---- man page -------------------------------------------------------------------------- */
-
-/* roff reads a bare - as a hyphen and a leading . or ' as a request. */
-static void print_roff(const char *text)
-{
-    if (text[0] == '.' || text[0] == '\'')
-        fputs("\\&", stdout);
-    for (; *text; text++) {
-        if (*text == '-')
-            fputs("\\-", stdout);
-        else if (*text == '\\')
-            fputs("\\e", stdout);
-        else if (*text == '\'')
-            fputs("\\(aq", stdout);
-        else
-            putchar(*text);
-    }
-}
 
 static void print_man_choices(const struct cli_option *option)
 {
@@ -277,19 +261,6 @@ static int print_bash(void)
 
 /* ---- zsh ------------------------------------------------------------------------------- */
 
-/* Inside '...' of an _arguments specification. */
-static void print_zsh_text(const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '\'')
-            fputs("'\\''", stdout);
-        else if (strchr(":[]\\", *text))
-            printf("\\%c", *text);
-        else
-            putchar(*text);
-    }
-}
-
 static void print_zsh_option(const struct cli_option *option)
 {
     fputs("  ", stdout);
@@ -346,17 +317,6 @@ static int print_zsh(void)
 }
 
 /* ---- fish ------------------------------------------------------------------------------ */
-
-static void print_fish_text(const char *text)
-{
-    putchar('\'');
-    for (; *text; text++) {
-        if (*text == '\'' || *text == '\\')
-            putchar('\\');
-        putchar(*text);
-    }
-    putchar('\'');
-}
 
 /* A condition where an option is not for all commands. */
 static void print_fish_condition(const struct cli_option *option)

@@ -3,6 +3,7 @@
  *   gen_gput_docs man TEMPLATE    the template with its @MARKS@ replaced
  *   gen_gput_docs bash|zsh|fish   a completion script
  */
+#include "doc_quote.h"
 #include "gput_options.h"
 
 #include <stdio.h>
@@ -35,18 +36,6 @@ static bool is_file(const struct gput_option *option)
 }
 
 /* ---- man page ---- */
-
-static void print_roff(const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '-')
-            fputs("\\-", stdout);
-        else if (*text == '\'')
-            fputs("\\(aq", stdout);
-        else
-            putchar(*text);
-    }
-}
 
 static void print_man_option(const struct gput_option *option)
 {
@@ -143,18 +132,6 @@ static int print_bash(void)
 
 /* ---- zsh ---- */
 
-static void print_zsh_text(const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '\'')
-            fputs("'\\''", stdout);
-        else if (strchr(":[]\\", *text))
-            printf("\\%c", *text);
-        else
-            putchar(*text);
-    }
-}
-
 static int print_zsh(void)
 {
     fputs("#compdef gpu-tracker\n"
@@ -205,13 +182,9 @@ static int print_fish(void)
         fputs(is_file(option) ? " -rF" : option->argument ? " -x" : " -f", stdout);
         if (values_of(option))
             printf(" -a '%s'", values_of(option));
-        fputs(" -d '", stdout);
-        for (const char *at = option->help; *at; at++) {
-            if (*at == '\'' || *at == '\\')
-                putchar('\\');
-            putchar(*at);
-        }
-        fputs("'\n", stdout);
+        fputs(" -d ", stdout);
+        print_fish_text(option->help);
+        putchar('\n');
     }
     return 0;
 }
