@@ -21,6 +21,16 @@ static void print_command_names(const char *joint)
         printf("%s%s", i > CLI_COMMAND_RUN + 1 ? joint : "", cli_commands[i].name);
 }
 
+/* What stands behind a command, for the shells. */
+static const char *const run_actions = "show rm prune export";
+static const char *const export_formats = "snakemake nextflow time hyperfine openmetrics";
+
+static bool takes_files(int command)
+{
+    return command == CLI_COMMAND_REPORT || command == CLI_COMMAND_RECOMMEND ||
+           command == CLI_COMMAND_CONVERT;
+}
+
 /* ---- man page -------------------------------------------------------------------------- */
 
 static void print_man_choices(const struct cli_option *option)
@@ -202,8 +212,11 @@ static void print_bash_scan(void)
           "        -*) ;;\n        ",
           stdout);
     print_command_names("|");
-    fputs(") [[ $command == run ]] || break; command=${COMP_WORDS[i]} ;;\n"
-          "        *) break ;;\n"
+    fputs(")\n"
+          "            [[ $command != run ]] || { command=${COMP_WORDS[i]}; continue; } ;;&\n"
+          "        *) # what is behind a program's name is the program's\n"
+          "            [[ $command != run && $command != mark ]] || break\n"
+          "            ((operands++ == 0)) && action=${COMP_WORDS[i]} ;;\n"
           "        esac\n"
           "    done\n",
           stdout);
@@ -222,10 +235,10 @@ static void print_bash_options(void)
 
 static void print_bash_main(void)
 {
-    fputs(
-        "_resource_tracker()\n{\n"
-        "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run i\n",
-        stdout);
+    fputs("_resource_tracker()\n{\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run i\n"
+          "    local operands=0 action=\n",
+          stdout);
     print_bash_scan();
     fputs("    if ((i > COMP_CWORD)); then\n"
           "        [[ $cur == = ]] && cur=\n"
@@ -234,10 +247,19 @@ static void print_bash_main(void)
           "    elif ((i == COMP_CWORD)) && [[ $cur == -* && $prev != -- ]]; then\n",
           stdout);
     print_bash_options();
-    fputs("    elif [[ $command == attach ]]; then\n"
-          "        _resource_tracker_offer -W \"$(cd /proc && echo [0-9]*)\"\n"
-          "    elif [[ $command == recommend ]]; then\n"
-          "        _resource_tracker_offer -f\n"
+    fputs(
+        "    elif [[ $command == attach ]]; then\n"
+        "        _resource_tracker_offer -W \"$(cd /proc && echo [0-9]*)\"\n"
+        "    elif [[ $command == report || $command == recommend || $command == convert ]]; then\n"
+        "        compopt -o filenames 2>/dev/null; _resource_tracker_offer -f\n"
+        "    elif [[ $command == runs ]]; then\n",
+        stdout);
+    printf(
+        "        ((operands == 0)) && _resource_tracker_offer -W '%s'\n"
+        "        ((operands == 1)) && [[ $action == export ]] && _resource_tracker_offer -W '%s'\n",
+        run_actions, export_formats);
+    fputs("    elif [[ $command == catalog ]]; then\n"
+          "        ((operands == 0)) && _resource_tracker_offer -W update\n"
           "    elif [[ $command == run ]]; then\n"
           "        if declare -F _command_offset >/dev/null; then\n"
           "            _command_offset \"$i\"\n"
@@ -291,6 +313,22 @@ static void print_zsh_array(unsigned command, const char *name)
     fputs(")\n", stdout);
 }
 
+static void print_zsh_case(int command)
+{
+    const char *name = cli_commands[command].name;
+    printf("%s) _arguments -s -S : $%s '1:command:(%s)'", name, name, name);
+    if (command == CLI_COMMAND_ATTACH)
+        fputs(" '2:PID:_pids'", stdout);
+    else if (command == CLI_COMMAND_RUNS)
+        printf(" '2:action:(%s)' '3:format:{ [[ ${words[3]} == export ]] && compadd %s }'",
+               run_actions, export_formats);
+    else if (command == CLI_COMMAND_CATALOG)
+        fputs(" '2:action:(update)'", stdout);
+    else if (takes_files(command))
+        fputs(" '*:file:_files'", stdout);
+    fputs(" ;;\n", stdout);
+}
+
 static int print_zsh(void)
 {
     fputs("#compdef resource-tracker\n"
@@ -301,15 +339,17 @@ static int print_zsh(void)
     print_command_names(" ");
     fputs(")' 'programs:program:_command_names -e'\n"
           "}\n\n"
-          "local -a run attach system recommend\n",
+          "local -a run",
           stdout);
+    for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
+        printf(" %s", cli_commands[i].name);
+    putchar('\n');
     for (int i = 0; i < CLI_COMMAND_COUNT; i++)
         print_zsh_array(1u << i, cli_commands[i].name);
-    fputs("\ncase ${words[2]} in\n"
-          "attach) _arguments -s -S : $attach '1:command:(attach)' '2:PID:_pids' ;;\n"
-          "system) _arguments -s -S : $system '1:command:(system)' ;;\n"
-          "recommend) _arguments -s -S : $recommend '1:command:(recommend)' '*:RUN:_files' ;;\n"
-          "*) _arguments -s -S -A '-*' : $run '1:command:_resource_tracker_commands' "
+    fputs("\ncase ${words[2]} in\n", stdout);
+    for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
+        print_zsh_case(i);
+    fputs("*) _arguments -s -S -A '-*' : $run '1:command:_resource_tracker_commands' "
           "'*::argument:_normal' ;;\n"
           "esac\n",
           stdout);
@@ -321,11 +361,13 @@ static int print_zsh(void)
 /* A condition where an option is not for all commands. */
 static void print_fish_condition(const struct cli_option *option)
 {
-    if (option->commands == CLI_FOR_ALL)
+    if ((option->commands & CLI_FOR_ANY_COMMAND) == CLI_FOR_ANY_COMMAND)
         return;
-    fputs(" -n 'not __fish_seen_subcommand_from", stdout);
+    /* A run has no word of its own: it is where no other command is. */
+    bool is_for_run = option->commands & (1u << CLI_COMMAND_RUN);
+    printf(" -n '%s__fish_seen_subcommand_from", is_for_run ? "not " : "");
     for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
-        if (!(option->commands & (1u << i)))
+        if (is_for_run != !!(option->commands & (1u << i)))
             printf(" %s", cli_commands[i].name);
     putchar('\'');
 }
@@ -348,6 +390,16 @@ static void print_fish_option(const struct cli_option *option)
     putchar('\n');
 }
 
+static void print_fish_actions(void)
+{
+    static const char words[] = "complete -c resource-tracker -n '__fish_seen_subcommand_from";
+    printf("%s runs; and not __fish_seen_subcommand_from %s' -xa '%s'\n", words, run_actions,
+           run_actions);
+    printf("%s runs; and __fish_seen_subcommand_from export' -xa '%s'\n", words, export_formats);
+    printf("%s runs catalog' -f\n", words);
+    printf("%s catalog' -xa update\n", words);
+}
+
 static int print_fish(void)
 {
     fputs("# fish completion for resource-tracker; generated from its option table.\n\n"
@@ -364,6 +416,7 @@ static int print_fish(void)
     fputs("complete -c resource-tracker -n '__fish_seen_subcommand_from attach' "
           "-xa '(__fish_complete_pids)'\n",
           stdout);
+    print_fish_actions();
     for (int i = 0; i < CLI_OPTION_COUNT; i++)
         if (is_public(&cli_option_table[i]))
             print_fish_option(&cli_option_table[i]);

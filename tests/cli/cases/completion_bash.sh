@@ -25,5 +25,19 @@ try -i 1 syst
 try -- --in
 try job --in
 try attach --memory-b
+# What stands behind a command: actions, files; and options behind those.
+try runs ''
+try runs s
+try runs rm ''
+try runs export sn
+try runs --match runs p
+try runs prune --o
+try catalog ''
+try report o
+try convert other --sch
+try convert other --schema v
+try recommend other --paste sl
+try recommend other a
+try mark load --in
 END
 bash complete.bash
