@@ -18,6 +18,7 @@ static const int64_t BUDGET_MAX_NS = 50000000;
 
 struct figures {
     uint64_t resident_pages, shared_pages, faults;
+    uint64_t start_stack; /* of the program that it runs */
 };
 
 struct trk_ram_process {
@@ -57,7 +58,8 @@ static struct figures figures_of(const struct trk_proc *proc)
 {
     return (struct figures){.resident_pages = proc->statm.resident_pages,
                             .shared_pages = proc->statm.shared_pages,
-                            .faults = proc->stat.minor_faults + proc->stat.major_faults};
+                            .faults = proc->stat.minor_faults + proc->stat.major_faults,
+                            .start_stack = proc->stat.start_stack};
 }
 
 static bool same(const struct trk_ram_process *known, const struct trk_proc *proc)
@@ -253,13 +255,6 @@ static void read_process(struct trk_ram_watch *watch, struct trk_ram_process *pr
         trk__smaps_clear(&process->smaps);
 }
 
-static void read_moved(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
-{
-    for (uint32_t i = 0; i < watch->count; i++)
-        if (has_moved(&watch->process[i]))
-            read_process(watch, &watch->process[i], tree);
-}
-
 /* ---- sums ---- */
 
 static bool raise(uint64_t *max, uint64_t value)
@@ -275,9 +270,14 @@ static uint64_t less(uint64_t bytes, uint64_t off)
     return bytes > off ? bytes - off : 0;
 }
 
+static uint64_t total_of(const struct trk_ram_sum *sum)
+{
+    return sum->private_bytes + sum->shared_bytes;
+}
+
 static bool keep_largest(struct trk_ram_max *max, const struct trk_ram_sum *sum, uint64_t off)
 {
-    bool grew = raise(&max->total_bytes, less(sum->private_bytes + sum->shared_bytes, off));
+    bool grew = raise(&max->total_bytes, less(total_of(sum), off));
     grew |= raise(&max->private_bytes, less(sum->private_bytes, off));
     return raise(&max->shared_bytes, less(sum->shared_bytes, off)) || grew;
 }
@@ -295,6 +295,7 @@ static void sum_up(struct trk_ram_watch *watch, const struct trk_proc_tree *tree
     }
     watch->known = true;
     watch->membership_changed = false;
+    watch->twice_bytes = 0;
 }
 
 /* The sum of one process is that of one moment, and what one of them held the family held. */
@@ -314,10 +315,20 @@ static bool raise_for_single(struct trk_ram_watch *watch, const struct trk_proc_
     return grew;
 }
 
-/* `off`: what the sums may have twice. */
-static bool raise_for_several(const struct trk_ram_watch *watch, uint64_t off,
+/* True when some maximum grew by what one process shows. */
+static bool read_moved(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+{
+    for (uint32_t i = 0; i < watch->count; i++)
+        if (has_moved(&watch->process[i]))
+            read_process(watch, &watch->process[i], tree);
+    sum_up(watch, tree);
+    return raise_for_single(watch, tree);
+}
+
+static bool raise_for_several(const struct trk_ram_watch *watch,
                               struct trk_ram_max max[TRK_RAM_GROUPS])
 {
+    uint64_t off = watch->twice_bytes;
     bool grew = keep_largest(&max[TRK_RAM_DESCENDANTS], &watch->last[TRK_RAM_DESCENDANTS], off);
     return keep_largest(&max[TRK_RAM_COMBINED], &watch->last[TRK_RAM_COMBINED], off) || grew;
 }
@@ -326,7 +337,7 @@ static bool would_several_grow(const struct trk_ram_watch *watch)
 {
     struct trk_ram_max max[TRK_RAM_GROUPS];
     memcpy(max, watch->max, sizeof max);
-    return raise_for_several(watch, 0, max);
+    return raise_for_several(watch, max);
 }
 
 /* ---- one moment ----
@@ -357,7 +368,7 @@ static bool look_again(const struct trk_proc_tree *tree, const struct trk_proc *
     process->seen = figures_of(&now);
     if (!process->smaps.mappings)
         return true;
-    if (now.stat.start_stack != proc->stat.start_stack) /* another program */
+    if (before.start_stack != process->seen.start_stack)
         *moved_pages += before.resident_pages;
     else
         *moved_pages += less(before.resident_pages, process->seen.resident_pages) +
@@ -386,24 +397,20 @@ static uint64_t look_again_at_all(struct trk_ram_watch *watch, const struct trk_
     return moved_pages * tree->context->page_bytes;
 }
 
-static uint64_t total_of(const struct trk_ram_sum *sum)
+/* Makes the sums those of one moment. Sets what they may have twice all the same: nothing, but for families that never
+ * hold still. */
+static bool settle(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
 {
-    return sum->private_bytes + sum->shared_bytes;
-}
-
-/* Makes the sums those of one moment. Returns what they may have twice all the same: nothing, but for families that
- * never hold still. */
-static uint64_t settle(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
-{
+    bool grew = false;
     for (int reading = 1;; reading++) {
         uint64_t moved_bytes = look_again_at_all(watch, tree);
         sum_up(watch, tree);
-        if (moved_bytes <= worth_a_read(total_of(&watch->last[TRK_RAM_COMBINED])))
-            return 0;
-        if (reading == READINGS_MAX)
-            return moved_bytes;
+        bool is_settled = moved_bytes <= worth_a_read(total_of(&watch->last[TRK_RAM_COMBINED]));
+        watch->twice_bytes = is_settled ? 0 : moved_bytes;
+        if (is_settled || reading == READINGS_MAX)
+            return raise_for_several(watch, watch->max) || grew;
         doubt_all(watch);
-        read_moved(watch, tree);
+        grew |= read_moved(watch, tree);
     }
 }
 
@@ -424,18 +431,21 @@ void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree
         return;
     if (movement.fault_bytes > worth_a_read(watch->max[TRK_RAM_COMBINED].total_bytes))
         doubt_all(watch);
-    read_moved(watch, tree);
-    sum_up(watch, tree);
-    bool grew = raise_for_single(watch, tree);
+    bool grew = read_moved(watch, tree);
     if (watch->count > 1 && (whole || would_several_grow(watch))) {
-        uint64_t twice_bytes = settle(watch, tree);
-        grew |= raise_for_several(watch, twice_bytes, watch->max);
+        grew |= settle(watch, tree);
         movement = movement_of(watch, tree);
     }
     for (int group = 0; group < TRK_RAM_GROUPS; group++)
-        raise(&watch->resident_bytes[group], movement.resident_bytes[group]);
+        raise(&watch->resident_bytes[group],
+              less(movement.resident_bytes[group], watch->twice_bytes));
     if (by_faults) {
         watch->fruitless = grew ? 0 : watch->fruitless + (watch->fruitless < FRUITLESS_MAX);
         watch->patience = (1u << watch->fruitless) - 1;
     }
+}
+
+uint64_t trk__ram_watch_total(const struct trk_ram_watch *watch, enum trk_ram_group group)
+{
+    return less(total_of(&watch->last[group]), group == TRK_RAM_MAIN ? 0 : watch->twice_bytes);
 }

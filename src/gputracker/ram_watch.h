@@ -31,6 +31,7 @@ struct trk_ram_watch {
 
     bool known;                              /* sums were made at least once */
     struct trk_ram_sum last[TRK_RAM_GROUPS]; /* the newest sums ... */
+    uint64_t twice_bytes; /* ... of several, and what those may have counted twice ... */
     struct trk_ram_max {
         uint64_t total_bytes, private_bytes, shared_bytes;
     } max[TRK_RAM_GROUPS]; /* ... and the largest of each figure */
@@ -41,5 +42,8 @@ void trk__ram_watch_done(struct trk_ram_watch *watch);
 
 /* After a look at every member. `whole`: whatever has moved is read, be the budget what it may. */
 void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree *tree, bool whole);
+
+/* What was held at the last reading. */
+uint64_t trk__ram_watch_total(const struct trk_ram_watch *watch, enum trk_ram_group group);
 
 #endif

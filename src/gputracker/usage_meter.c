@@ -167,8 +167,7 @@ static double zero_if_unknown(double value)
 
 static double ram_of(const struct trk_usage_meter *meter, enum trk_ram_group group)
 {
-    const struct trk_ram_sum *sum = &meter->ram.last[group];
-    return (double)(sum->private_bytes + sum->shared_bytes) * meter->scale.ram;
+    return (double)trk__ram_watch_total(&meter->ram, group) * meter->scale.ram;
 }
 
 static void write_row(struct trk_usage_meter *meter, const struct trk_session *session,
@@ -216,6 +215,16 @@ static void tally_gpus(const struct trk_usage_meter *meter, struct moment *momen
     trk__gpu_tally(meter->session->gpu, meter->gpu_uuids, &moment->chosen);
 }
 
+/* The kernel's high-water mark can't stand in: it has what the process was before it became the command, and does not
+ * tell private from shared. */
+static void tell_unread(struct trk_usage_meter *meter)
+{
+    if (!meter->ram.max[TRK_RAM_COMBINED].total_bytes)
+        trk__session_add_note(meter->session,
+                              "the command ended before its memory could be read: its RAM is not "
+                              "known, and told as 0.0");
+}
+
 static void on_row(void *state, const struct trk_session *session)
 {
     struct trk_usage_meter *meter = state;
@@ -230,6 +239,8 @@ static void on_row(void *state, const struct trk_session *session)
     add_busy(meter, session, &moment);
     if (meter->file)
         write_row(meter, session, &moment);
+    if (session->finished)
+        tell_unread(meter);
     if (meter->on_change) {
         struct trk_gpu_usage usage;
         trk__usage_meter_read(meter, &usage);

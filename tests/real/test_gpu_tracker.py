@@ -392,6 +392,16 @@ def test_a_child_in_its_parents_memory_holds_nothing():
     assert 40 << 20 <= ram["combined"]["total_rss"] == ram["main"]["total_rss"] <= 43 << 20
 
 
+def test_ram_that_could_not_be_read_is_told():
+    """Whether a command of half a millisecond is caught alive is chance; that 0.0 is explained is not."""
+    for _ in range(10):
+        done = call("-e", "true", "--ru=bytes", "-f", "json")
+        is_unread = read_json(done.stdout.partition("\n")[2])["max_ram"]["combined"]["total_rss"] == 0
+        assert ("before its memory could be read" in done.stderr) == is_unread
+    assert call("--compat=5", "--disable-logs", "-e", "true").stderr == ""
+    assert call("-e", "sleep 0.1").stderr == ""
+
+
 def test_cpu_of_main_and_descendants():
     spin = f"{sys.executable} -c 'import time\nend = time.process_time() + 1\nwhile time.process_time() < end: pass'"
     with open("both.sh", "w", encoding="ascii") as file:

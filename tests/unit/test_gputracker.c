@@ -421,7 +421,14 @@ static void test_what_never_holds_still_is_not_overstated(void)
     trk__ram_watch_look(&watch, &world.tree, false);
     CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 10500 * 1024);
     CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].total_bytes, 10400 * 1024);
+    CHECK_U64(trk__ram_watch_total(&watch, TRK_RAM_COMBINED), 10500 * 1024);
     CHECK_U64(watch.reads, 9);
+    /* It does now, and is read because a maximum is in sight. */
+    world.on_time_asked = NULL;
+    set_process(&world, 1, 4000, 9);
+    set_process(&world, 2, 6400, 9);
+    trk__ram_watch_look(&watch, &world.tree, false);
+    CHECK_U64(watch.reads, 11);
     trk__ram_watch_done(&watch);
     world_done(&world);
 }
