@@ -527,7 +527,10 @@ class ResourceTracker:
 
     @property
     def processes(self) -> Optional[List[dict]]:
-        """Every process of the job over its whole life, the one with most CPU time first. None while it runs."""
+        """Every process of the job over its whole life, the one with most CPU time first. None while it runs.
+
+        One that outlived the tracker has no end_time; the exit_code of one that a signal killed is negative.
+        """
         return json_loads(self._native.text("processes"))
 
     # ---- server and cloud ----
