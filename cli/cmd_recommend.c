@@ -61,8 +61,23 @@ static int print_all_forms(const trk_recommendation *recommendation, enum trk_le
     return status;
 }
 
-static int print_paste(const trk_recommendation *recommendation, const struct cli_options *options)
+/* What Keeper knows of filters only Keeper can say, and there is nothing to ask it here. */
+static int check_filters(const struct cli_rent *rent)
 {
+    char *servers = NULL;
+    struct trk_error error = {0};
+    if (rent->options.online || !rent->filters[0])
+        return 0;
+    int code = trk_recommend_servers(&rent->options, &servers, &error);
+    trk_free(servers);
+    return code < 0 ? cli_rent_fail(rent, &error) : 0;
+}
+
+static int print_paste(const trk_recommendation *recommendation, const struct cli_options *options,
+                       const struct cli_rent *rent)
+{
+    if (check_filters(rent) != 0)
+        return CLI_EXIT_OWN;
     const char *refusal = trk_recommendation_refusal(recommendation);
     if (refusal)
         return cli_fail("nothing to paste: %s; resource-tracker recommend shows them", refusal);
@@ -235,7 +250,7 @@ int cli_cmd_recommend(const struct cli_options *options)
                            &error) < 0)
         return cli_fail("%s", error.message);
     int status = options->json                      ? print_json(recommendation, options, &rent)
-                 : options->paste != CLI_PASTE_NONE ? print_paste(recommendation, options)
+                 : options->paste != CLI_PASTE_NONE ? print_paste(recommendation, options, &rent)
                                                     : print_table(recommendation, options, &rent);
     trk_recommendation_free(recommendation);
     return status;

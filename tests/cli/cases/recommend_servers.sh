@@ -28,3 +28,7 @@ resource-tracker recommend unmeasured.json | grep '^Memory'
 mkdir -p data/resource-tracker
 echo nonsense >data/resource-tracker/catalog.gz
 from aws.json | sed -n 3p
+# What is pasted names no server; a wrong filter is told nonetheless.
+for filter in colour=blue vendor_id=aws; do
+    resource-tracker recommend --paste docker --filter $filter aws.json | cut -d' ' -f1-2
+done
