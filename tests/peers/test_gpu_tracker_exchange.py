@@ -27,9 +27,9 @@ for kind in ("csv", "sqlite"):
             time.sleep(0.3)
     with gpu_tracker.SubTracker("second", sub_tracking_file="s." + kind):
         time.sleep(0.25)
-    with gpu_tracker.SubTracker("empty", sub_tracking_file="e." + kind):
-        pass
     tracker.stop()
+    with gpu_tracker.SubTracker("empty", sub_tracking_file="e." + kind):
+        pass  # behind the last row, however long the two marks take
     results = gpu_tracker.SubTrackingAnalyzer("t." + kind, "s." + kind).sub_tracking_results()
     with open("theirs.txt." + kind, "w") as file:
         file.write(str(results))
