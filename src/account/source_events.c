@@ -16,7 +16,7 @@
 
 /* As much as may be waiting while the tracker does something else; beyond it the kernel tells that it
  * has dropped some. */
-enum { RECEIVE_BYTES = 1 << 20, DATAGRAM_SIZE = 8192, BATCH = 32, BATCHES_A_DRAIN = 128 };
+enum { RECEIVE_BYTES = 4 << 20, DATAGRAM_SIZE = 8192, BATCH = 32, BATCHES_A_DRAIN = 128 };
 
 /* Linux 6.6 takes the wanted kinds behind the operation; before, the operation alone. The connector's header is
  * spelled out, because the kernel's ends in a flexible array and nothing may follow it. */

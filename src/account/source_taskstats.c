@@ -143,7 +143,7 @@ static int taskstats_fd(const void *self)
  * of several. */
 static int take_batch(const struct taskstats_source *taskstats, trk_record_sink *sink, void *state)
 {
-    enum { BATCH = 8, RECORD_SIZE = 4096 };
+    enum { BATCH = 16, RECORD_SIZE = 2048 };
     char data[BATCH][RECORD_SIZE];
     struct iovec parts[BATCH];
     struct mmsghdr messages[BATCH] = {0};

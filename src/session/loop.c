@@ -86,7 +86,7 @@ int trk__loop_open(struct trk_session *session, struct trk_error *error)
  * first that waits wakes us, and is taken a while later with those that have followed: soon enough that the
  * socket's buffer lasts, which the last take tells. Where many come the time alone wakes us. */
 static const int64_t DRAIN_PERIOD_MIN_NS = 4000000;
-enum { DRAIN_FEWEST = 8, DRAIN_FEW = 50, DRAIN_MANY = 200 };
+enum { DRAIN_FEWEST = 8, DRAIN_FEW_SHARE = 4 };
 
 static void await_news(struct trk_session *session, int operation)
 {
@@ -97,10 +97,11 @@ static void await_news(struct trk_session *session, int operation)
         fd >= 0 && epoll_ctl(session->epoll_fd, operation, fd, &event) == 0;
 }
 
-void trk__loop_watch_news(struct trk_session *session, int64_t longest_ns)
+void trk__loop_watch_news(struct trk_session *session, int64_t longest_ns, unsigned many)
 {
     session->drain_period_ns = DRAIN_PERIOD_MIN_NS;
     session->drain_longest_ns = longest_ns;
+    session->drain_many = many;
     await_news(session, EPOLL_CTL_ADD); /* refused: what waits is taken at each look */
 }
 
@@ -114,9 +115,10 @@ static void on_news(struct trk_session *session)
 static void drain(struct trk_session *session, int64_t now_ns)
 {
     unsigned taken = trk__truth_drain(&session->truth);
-    if (taken > DRAIN_MANY && session->drain_period_ns > DRAIN_PERIOD_MIN_NS)
+    if (taken > session->drain_many && session->drain_period_ns > DRAIN_PERIOD_MIN_NS)
         session->drain_period_ns /= 2;
-    else if (taken < DRAIN_FEW && session->drain_period_ns * 2 <= session->drain_longest_ns)
+    else if (taken < session->drain_many / DRAIN_FEW_SHARE &&
+             session->drain_period_ns * 2 <= session->drain_longest_ns)
         session->drain_period_ns *= 2;
     session->drain_due_ns = now_ns + session->drain_period_ns;
     if (taken < DRAIN_FEWEST)

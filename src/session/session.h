@@ -62,6 +62,7 @@ struct trk_session {
     int epoll_fd, timer_fd, pid_fd;
     int64_t drain_due_ns; /* when births and deaths that were told are taken; 0: none wait */
     int64_t drain_period_ns, drain_longest_ns;
+    unsigned drain_many;     /* so many at once are to be taken sooner */
     int64_t machine_read_ns; /* when the machine's CPU time and forks were read */
     struct trk_run_stats stats;
     uint64_t oom_kills_first;
@@ -111,6 +112,6 @@ int trk__loop_open(struct trk_session *session, struct trk_error *error);
 void trk__loop_close(struct trk_session *session);
 
 /* From now on trk__truth_drain is called when something was told, that long afterwards at most. */
-void trk__loop_watch_news(struct trk_session *session, int64_t longest_ns);
+void trk__loop_watch_news(struct trk_session *session, int64_t longest_ns, unsigned many);
 
 #endif

@@ -1,12 +1,14 @@
 #include "session/truth.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "collect/cgroup_place.h"
 #include "collect/proc_look.h"
 #include "session/session.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -158,9 +160,9 @@ static void limit_rate(struct trk_truth *truth)
 {
     int64_t now_ns = trk__context_monotonic_ns(&truth->session->context);
     int64_t elapsed_ns = now_ns - truth->rate_since_ns;
-    double window = (double)RATE_WINDOW_NS * 1e-9;
+    double seconds = (double)(elapsed_ns > RATE_WINDOW_NS ? elapsed_ns : RATE_WINDOW_NS) * 1e-9;
     bool replaceable = truth->source[TRK_TRUTH_PERF].is_open || truth->cgroup_placed;
-    if (replaceable && truth->rate_exits > EXITS_A_SECOND_MAX * window)
+    if (replaceable && truth->rate_exits > EXITS_A_SECOND_MAX * seconds)
         drop_events(truth, "more than 2000 processes a second ended");
     if (elapsed_ns < RATE_WINDOW_NS)
         return;
@@ -226,10 +228,21 @@ static bool has_reaped_somebody(const struct trk_job *job)
            stat.waited_minor_faults;
 }
 
+/* Those that it has already, born before we listened, are found now: they may be gone by the first look. */
+static void find_first_children(struct trk_job *job)
+{
+    char path[64], text[16];
+    int pid = (int)job->tree.root_pid;
+    snprintf(path, sizeof path, "%d/task/%d/children", pid, pid);
+    if (job->is_child &&
+        trk__file_read_small_at(job->tree.context->proc_fd, path, text, sizeof text) > 0)
+        trk__job_discover(job, 0);
+}
+
 /* While the job loads its program: its first children are then told, and nobody waits for us. */
 void trk__truth_start(struct trk_truth *truth)
 {
-    const struct trk_job *job = job_of(truth);
+    struct trk_job *job = job_of(truth);
     struct trk_source_setup setup = setup_of(truth);
     bool listens_already = truth->source[TRK_TRUTH_EVENTS].is_open;
     if (!job->has_root || !job->visible)
@@ -239,22 +252,28 @@ void trk__truth_start(struct trk_truth *truth)
     open_source(truth, TRK_TRUTH_EVENTS, &setup);
     if (!truth->source[TRK_TRUTH_EVENTS].is_open)
         return;
+    if (!listens_already)
+        find_first_children(job);
     truth->events_from_start = listens_already || !job->is_child || !has_reaped_somebody(job);
     truth->rate_since_ns = trk__context_monotonic_ns(&truth->session->context);
     trk__lives_open(truth);
 }
 
-/* How long what is told may wait: a burst of some hundred processes has to fit in the socket's buffer, which is
- * small for those who may not have a larger one. */
-static int64_t longest_drain_ns(const struct trk_truth *truth)
+/* How long what is told may wait, and how much of it: a burst of some hundred processes has to fit in the socket's
+ * buffer, which is small for those who may not have a larger one. Each time that we wake for it costs more than what
+ * is told. The name of a new program is read while it runs, so then nothing waits for long. */
+static void watch_news(const struct trk_truth *truth)
 {
-    enum { LARGE_BUFFER_BYTES = 1 << 20, LARGE_NS = 256000000, SMALL_NS = 64000000 };
+    enum { LARGE_BYTES = 8 << 20, LARGE_MANY = 800, SMALL_MANY = 200 };
+    const int64_t large_ns = 1024000000, named_ns = 256000000, small_ns = 64000000;
     int bytes = 0;
     socklen_t size = sizeof bytes;
     int fd = trk__source_events_ops.fd(truth->source[TRK_TRUTH_EVENTS].self);
     bool is_large =
-        getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) == 0 && bytes >= LARGE_BUFFER_BYTES;
-    return is_large ? LARGE_NS : SMALL_NS;
+        getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) == 0 && bytes >= LARGE_BYTES;
+    int64_t longest_ns = truth->session->options.list_processes ? named_ns : large_ns;
+    trk__loop_watch_news(truth->session, is_large ? longest_ns : small_ns,
+                         is_large ? LARGE_MANY : SMALL_MANY);
 }
 
 /* Who belongs to the job is looked for when somebody was born to it, where that is told: members that a look has found
@@ -289,7 +308,7 @@ void trk__truth_before_look(struct trk_truth *truth)
     if (!truth->source[TRK_TRUTH_EVENTS].is_open)
         return;
     listen_to_records(truth, &setup);
-    trk__loop_watch_news(truth->session, longest_drain_ns(truth));
+    watch_news(truth);
 }
 
 static void read_counters(struct trk_truth *truth)

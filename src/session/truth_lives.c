@@ -278,14 +278,13 @@ void trk__truth_take_mark(struct trk_truth *truth, pid_t pid, uint64_t mark_byte
 bool trk__lives_open(struct trk_truth *truth)
 {
     const struct trk_proc_tree *tree = &job_of(truth)->tree;
-    bool has_new = truth->opened_ever != tree->ever;
+    bool has_new = truth->opened_ever != tree->ever, is_first = !truth->book.ever;
     truth->opened_ever = tree->ever;
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct trk_proc *proc = &tree->item[i];
         if (proc->rests)
             continue;
-        bool is_root = proc->pid == tree->root_pid; /* one that has ended may have had children */
-        if (trk__proc_is_zombie(proc) && !(is_root && !truth->book.ever))
+        if (trk__proc_is_zombie(proc) && !is_first) /* told and closed, if it was born later */
             continue;
         struct trk_life *life = trk__book_find(&truth->book, proc->pid);
         if (!life) {

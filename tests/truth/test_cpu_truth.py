@@ -117,8 +117,13 @@ def test_source_of_the_total_is_named(half, folder):
 
 def test_every_process_is_counted(half, folder):
     need_source(half, "events")
-    run = Run(half, folder, "brief", 200, 1, "reap")
-    assert run.totals["processes"] == {"value": 201, "source": "events"}
+    # On a busy machine the first may have come and gone before we listen: then the count does not claim to be whole.
+    for _ in range(5):
+        counted = Run(half, folder, "brief", 200, 1, "reap").totals["processes"]
+        assert counted["value"] <= 201
+        if counted["source"] == "events":
+            break
+    assert counted == {"value": 201, "source": "events"}
 
 
 def test_a_storm_gives_up_events_and_says_so(half, folder):
