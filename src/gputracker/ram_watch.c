@@ -344,22 +344,21 @@ static bool would_several_grow(const struct trk_ram_watch *watch)
  *
  * Reads are one after the other. Who ends meanwhile leaves what he shared to the others, and one that is read after that
  * shows as its own what was counted with him; the same goes for memory that one gives back and another takes, and for
- * a file that a second one maps. So those who may have run are looked at again: who has ended is left out, which makes
- * the sum one of those who were there all the time, and where somebody has come to hold less or to share otherwise
- * the family is read once more. */
+ * a file that a second one maps. So all are looked at again: who has ended is left out, which makes the sum one of those
+ * who were there all the time, and where somebody has come to hold less or to share otherwise the family is read once
+ * more. */
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : b - a;
 }
 
-/* Takes what it shows now. False when it has ended. */
+/* Takes what it shows now. False when it has ended. (Its CPU clock does not tell: while a process runs on another core
+ * the kernel brings it up to date at its own ticks alone.) */
 static bool look_again(const struct trk_proc_tree *tree, const struct trk_proc *proc,
                        struct trk_ram_process *process, uint64_t *moved_pages)
 {
     struct trk_proc now = *proc;
-    if (!trk__proc_may_have_run(tree, proc))
-        return true;
     if (trk__proc_read_stat(tree->context, proc, &now.stat) < 0 || !same(process, &now) ||
         trk__proc_is_zombie(&now) || trk__proc_read_statm(tree->context, proc, &now.statm) < 0 ||
         !now.statm.size_pages)
