@@ -77,18 +77,14 @@ def test_cpu(half, folder, name, choice):
         if choice in ("cgroup", "taskstats") and half == "user":
             pytest.skip(f"{choice} is for root")
         need_source(half, *sources)
-    # Where nobody waits the counters lack the last moments of each process, near to what is allowed: the median of three.
-    rounds = 3 if "teardown_seconds" in JOBS[name][1] else 1
-    runs = sorted((run_and_truth(half, folder, name, sources=sources) for _ in range(rounds)),
-                  key=lambda both: both[0].cpu["value"] / both[1])
-    run, truth = runs[rounds // 2]
+    run, truth = run_and_truth(half, folder, name, sources=sources)
     tolerance = tolerances[half if choice == "all" else choice]
     if tolerance is BLIND:
         assert run.cpu["value"] <= truth * 1.02 + ALSO_SECONDS
         assert run.cpu["coverage"] is None, run.cpu
         return
     assert run.cpu["value"] == pytest.approx(truth, rel=tolerance, abs=ALSO_SECONDS), run.cpu
-    assert run.cpu["coverage"] == pytest.approx(min(run.cpu["sampled"] / run.cpu["value"], 1), abs=0.001)
+    assert run.cpu["coverage"] == pytest.approx(run.cpu["sampled"] / run.cpu["value"], abs=0.001)
 
 
 def test_both_truths_agree(half, folder):
@@ -121,13 +117,8 @@ def test_source_of_the_total_is_named(half, folder):
 
 def test_every_process_is_counted(half, folder):
     need_source(half, "events")
-    # On a busy machine the first may have come and gone before we listen: then the count does not claim to be whole.
-    for _ in range(5):
-        counted = Run(half, folder, "brief", 200, 1, "reap").totals["processes"]
-        assert counted["value"] <= 201
-        if counted["source"] == "events":
-            break
-    assert counted == {"value": 201, "source": "events"}
+    run = Run(half, folder, "brief", 200, 1, "reap")
+    assert run.totals["processes"] == {"value": 201, "source": "events"}
 
 
 def test_a_storm_gives_up_events_and_says_so(half, folder):
