@@ -294,23 +294,30 @@ static void process_at(const struct world *w, int pid, char state, unsigned long
         fake_root_write(&w->root, status, "Name:\tjob\nState:\tZ (zombie)\n");
 }
 
+/* Two that held 150 MiB each at the highest, and what is left of it at the look. */
+static void world_of_two(struct world *w, enum trk_memory_mode memory, unsigned long first_mib,
+                         unsigned long second_mib)
+{
+    enum { PAGES_A_MIB = 256 };
+    struct trk_options options;
+    trk_options_init(&options);
+    options.memory = memory;
+    world_init(w, &options);
+    start(w, 100);
+    w->session->truth.source[TRK_TRUTH_HWM].is_open = true;
+    process_at(w, 101, 'S', first_mib * PAGES_A_MIB, 150);
+    process_at(w, 102, 'S', second_mib * PAGES_A_MIB, 150);
+    fake_root_write(&w->root, "proc/stat", "cpu  1 0 1 1 1 0 0 0 0 0\nprocesses 4002\n");
+}
+
 /* Two have ended with marks that were read; the third has given its memory back at the look and ended right after it,
  * with a mark that nobody could read: it may have held as much as the largest while the two held theirs. */
 static void a_mark_that_is_gone_counts_as_the_largest(void)
 {
     enum { MIB = 1 << 20 };
-    struct trk_options options;
     struct world w;
     uint64_t high;
-    trk_options_init(&options);
-    options.memory = TRK_MEMORY_RSS;
-    world_init(&w, &options);
-    start(&w, 100);
-    w.session->truth.source[TRK_TRUTH_HWM].is_open = true;
-    process_at(&w, 101, 'S', 150 * 256, 150);
-    process_at(&w, 102, 'S', 150 * 256, 150);
-    machine_at(&w, 1001, 500, 1000);
-    fake_root_write(&w.root, "proc/stat", "cpu  1 0 1 1 1 0 0 0 0 0\nprocesses 4002\n");
+    world_of_two(&w, TRK_MEMORY_RSS, 150, 150);
     tick(&w, SECOND);
     process_at(&w, 101, 'Z', 0, 0);
     process_at(&w, 102, 'Z', 0, 0);
@@ -322,21 +329,13 @@ static void a_mark_that_is_gone_counts_as_the_largest(void)
     world_done(&w);
 }
 
-/* 150 MiB each at the highest. At the look 90 MiB and 60 are left; when their memory is read a moment later one has
- * given 40 more back. What was read must not stand for what marks are held against. */
+/* At the look 90 MiB and 60 are left; when their memory is read a moment later one has given 40 more back. What was read must not stand for what marks are held against. */
 static void a_read_after_memory_was_given_back_lowers_no_bound(void)
 {
     enum { MIB = 1 << 20 };
-    struct trk_options options;
     struct world w;
     uint64_t high;
-    trk_options_init(&options);
-    options.memory = TRK_MEMORY_PSS;
-    world_init(&w, &options);
-    start(&w, 100);
-    w.session->truth.source[TRK_TRUTH_HWM].is_open = true;
-    process_at(&w, 101, 'S', 90 * 256, 150);
-    process_at(&w, 102, 'S', 60 * 256, 150);
+    world_of_two(&w, TRK_MEMORY_PSS, 90, 60);
     for (int pid = 101; pid <= 102; pid++) {
         char name[64];
         int now_mib = pid == 101 ? 50 : 60;
@@ -347,7 +346,6 @@ static void a_read_after_memory_was_given_back_lowers_no_bound(void)
                         now_mib * 1024, now_mib * 1024, now_mib * 1024, now_mib * 1024,
                         now_mib * 1024);
     }
-    fake_root_write(&w.root, "proc/stat", "cpu  1 0 1 1 1 0 0 0 0 0\nprocesses 4002\n");
     tick(&w, SECOND);
     CHECK(w.session->job.memory.true_reads > 0);
     CHECK(trk__peak_high(&w.session->truth.peak, 150 * MIB, &high));
