@@ -1,16 +1,13 @@
 #include "account/ledger.h"
 
+#include "base/less.h"
+
 #include <stddef.h>
 
 enum { RUSAGE_BLOCK_BYTES = 512, KIB = 1024 };
 
 /* A processor that others want as well is given back within a few of the scheduler's slices. */
 static const uint64_t LOOK_DELAY_NS = 20000000;
-
-static uint64_t less(uint64_t value, uint64_t part)
-{
-    return value > part ? value - part : 0;
-}
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -46,8 +43,8 @@ bool trk__account_unexplained(const struct trk_account *parent)
 bool trk__account_absorb(struct trk_account *parent, const struct trk_account *child)
 {
     uint64_t faults = trk__usage_whole(&child->seen, TRK_USAGE_MINOR_FAULTS);
-    uint64_t room =
-        less(parent->growth_waited[TRK_USAGE_MINOR_FAULTS], parent->credit[TRK_USAGE_MINOR_FAULTS]);
+    uint64_t room = trk__less(parent->growth_waited[TRK_USAGE_MINOR_FAULTS],
+                              parent->credit[TRK_USAGE_MINOR_FAULTS]);
     if (faults == 0 || room < faults)
         return false;
     /* What the child's own children were ahead of its ticks was booked as well. */
@@ -80,7 +77,7 @@ static void book_final(struct trk_ledger *ledger, struct trk_account *account,
     if (final >= booked)
         ledger->total[field] += final - booked;
     else
-        ledger->total[field] = less(ledger->total[field], booked - final);
+        ledger->total[field] = trk__less(ledger->total[field], booked - final);
 }
 
 static uint64_t timeval_ns(struct timeval time)
@@ -100,7 +97,7 @@ static void book_blocks(struct trk_ledger *ledger, struct trk_account *account,
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         uint64_t booked = account ? trk__usage_whole(&account->seen, parts[i].field) : 0;
-        ledger->total[parts[i].field] += less(parts[i].bytes, booked);
+        ledger->total[parts[i].field] += trk__less(parts[i].bytes, booked);
     }
 }
 
@@ -116,7 +113,7 @@ void trk__ledger_reap(struct trk_ledger *ledger, struct trk_account *account, bo
     book_final(ledger, account, TRK_USAGE_SYSTEM_NS, system);
     uint64_t faults_before = ledger->total[TRK_USAGE_MINOR_FAULTS];
     book_final(ledger, account, TRK_USAGE_MINOR_FAULTS, (uint64_t)usage->ru_minflt);
-    ledger->unseen_faults += less(ledger->total[TRK_USAGE_MINOR_FAULTS], faults_before);
+    ledger->unseen_faults += trk__less(ledger->total[TRK_USAGE_MINOR_FAULTS], faults_before);
     book_final(ledger, account, TRK_USAGE_MAJOR_FAULTS, (uint64_t)usage->ru_majflt);
     book_final(ledger, account, TRK_USAGE_VOLUNTARY_SWITCHES, (uint64_t)usage->ru_nvcsw);
     book_final(ledger, account, TRK_USAGE_INVOLUNTARY_SWITCHES, (uint64_t)usage->ru_nivcsw);
@@ -130,8 +127,8 @@ void trk__ledger_reap(struct trk_ledger *ledger, struct trk_account *account, bo
 uint64_t trk__ledger_growth_ns(const struct trk_ledger *ledger)
 {
     uint64_t total = ledger->total[TRK_USAGE_CPU_NS];
-    return less(total > ledger->floor_cpu_ns ? total : ledger->floor_cpu_ns,
-                ledger->considered_cpu_ns);
+    return trk__less(total > ledger->floor_cpu_ns ? total : ledger->floor_cpu_ns,
+                     ledger->considered_cpu_ns);
 }
 
 void trk__ledger_place(struct trk_ledger *ledger, int64_t elapsed_ns, unsigned cores)

@@ -1,9 +1,6 @@
 #include "account/peak.h"
 
-static uint64_t less(uint64_t value, uint64_t part)
-{
-    return value > part ? value - part : 0;
-}
+#include "base/less.h"
 
 static void raise(uint64_t *most, uint64_t value)
 {
@@ -17,8 +14,8 @@ void trk__peak_process(struct trk_peak *peak, const struct trk_peak_process *pro
         process->mark_bytes > process->rss_bytes ? process->mark_bytes : process->rss_bytes;
     peak->marks_bytes += mark;
     peak->excess_bytes += mark - process->rss_bytes;
-    peak->growth_bytes += less(mark, process->mark_before_bytes);
-    raise(&peak->low_bytes, less(mark, process->shared_bytes));
+    peak->growth_bytes += trk__less(mark, process->mark_before_bytes);
+    raise(&peak->low_bytes, trk__less(mark, process->shared_bytes));
     if (mark > process->mark_before_bytes)
         raise(&peak->rise_bytes, mark - process->rss_bytes);
 }
@@ -68,7 +65,7 @@ void trk__peak_interval(struct trk_peak *peak, const struct trk_peak_sample *sam
 
 void trk__peak_ended(struct trk_peak *peak, uint64_t mark_bytes, uint64_t shared_bytes)
 {
-    uint64_t alone = less(mark_bytes, shared_bytes);
+    uint64_t alone = trk__less(mark_bytes, shared_bytes);
     raise(&peak->low_bytes, alone);
     if (alone > peak->value_bytes) {
         peak->value_bytes = alone;

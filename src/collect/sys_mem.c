@@ -2,6 +2,7 @@
 #include "collect/collector.h"
 
 #include "base/file.h"
+#include "base/less.h"
 #include "collect/sys_parse.h"
 
 #include <errno.h>
@@ -65,11 +66,6 @@ static void set_plain(struct trk_sample *sample, const struct trk_memory_info *i
             trk__sample_set(sample, plain[i].metric, info->bytes[plain[i].field]);
 }
 
-static uint64_t less(uint64_t from, uint64_t amount)
-{
-    return from > amount ? from - amount : 0;
-}
-
 static void set_used(struct trk_sample *sample, const struct trk_memory_info *info)
 {
     const uint64_t *bytes = info->bytes;
@@ -78,16 +74,17 @@ static void set_used(struct trk_sample *sample, const struct trk_memory_info *in
     uint64_t total = bytes[TRK_MEMORY_TOTAL];
     if (has(info, TRK_MEMORY_AVAILABLE))
         trk__sample_set(sample, TRK_M_SYS_MEM_USED_UNAVAILABLE,
-                        less(total, bytes[TRK_MEMORY_AVAILABLE]));
+                        trk__less(total, bytes[TRK_MEMORY_AVAILABLE]));
     if (!has(info, TRK_MEMORY_FREE) || !has(info, TRK_MEMORY_BUFFERS) ||
         !has(info, TRK_MEMORY_CACHED))
         return;
     /* A kernel without SReclaimable does not tell slabs apart: its cache is what Cached says. */
     uint64_t slab = has(info, TRK_MEMORY_RECLAIMABLE) ? bytes[TRK_MEMORY_RECLAIMABLE] : 0;
-    uint64_t plain = less(less(less(total, bytes[TRK_MEMORY_FREE]), bytes[TRK_MEMORY_BUFFERS]),
-                          bytes[TRK_MEMORY_CACHED]);
+    uint64_t plain =
+        trk__less(trk__less(trk__less(total, bytes[TRK_MEMORY_FREE]), bytes[TRK_MEMORY_BUFFERS]),
+                  bytes[TRK_MEMORY_CACHED]);
     trk__sample_set(sample, TRK_M_SYS_MEM_USED_PLAIN, plain);
-    trk__sample_set(sample, TRK_M_SYS_MEM_USED, less(plain, slab));
+    trk__sample_set(sample, TRK_M_SYS_MEM_USED, trk__less(plain, slab));
     trk__sample_set(sample, TRK_M_SYS_MEM_CACHED, bytes[TRK_MEMORY_CACHED] + slab);
 }
 
@@ -105,8 +102,9 @@ static void sys_mem_read(void *handle, struct trk_sample *sample)
     set_plain(sample, &info);
     set_used(sample, &info);
     if (has(&info, TRK_MEMORY_SWAP_TOTAL) && has(&info, TRK_MEMORY_SWAP_FREE))
-        trk__sample_set(sample, TRK_M_SYS_SWAP_USED,
-                        less(info.bytes[TRK_MEMORY_SWAP_TOTAL], info.bytes[TRK_MEMORY_SWAP_FREE]));
+        trk__sample_set(
+            sample, TRK_M_SYS_SWAP_USED,
+            trk__less(info.bytes[TRK_MEMORY_SWAP_TOTAL], info.bytes[TRK_MEMORY_SWAP_FREE]));
 }
 
 const struct trk_collector_ops trk__sys_mem_ops = {

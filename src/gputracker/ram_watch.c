@@ -1,5 +1,6 @@
 #include "gputracker/ram_watch.h"
 
+#include "base/less.h"
 #include "collect/proc_look.h"
 
 #include <errno.h>
@@ -265,11 +266,6 @@ static bool raise(uint64_t *max, uint64_t value)
     return true;
 }
 
-static uint64_t less(uint64_t bytes, uint64_t off)
-{
-    return bytes > off ? bytes - off : 0;
-}
-
 static uint64_t total_of(const struct trk_ram_sum *sum)
 {
     return sum->private_bytes + sum->shared_bytes;
@@ -277,9 +273,9 @@ static uint64_t total_of(const struct trk_ram_sum *sum)
 
 static bool keep_largest(struct trk_ram_max *max, const struct trk_ram_sum *sum, uint64_t off)
 {
-    bool grew = raise(&max->total_bytes, less(total_of(sum), off));
-    grew |= raise(&max->private_bytes, less(sum->private_bytes, off));
-    return raise(&max->shared_bytes, less(sum->shared_bytes, off)) || grew;
+    bool grew = raise(&max->total_bytes, trk__less(total_of(sum), off));
+    grew |= raise(&max->private_bytes, trk__less(sum->private_bytes, off));
+    return raise(&max->shared_bytes, trk__less(sum->shared_bytes, off)) || grew;
 }
 
 static void sum_up(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
@@ -370,7 +366,7 @@ static bool look_again(const struct trk_proc_tree *tree, const struct trk_proc *
     if (before.start_stack != process->seen.start_stack)
         *moved_pages += before.resident_pages;
     else
-        *moved_pages += less(before.resident_pages, process->seen.resident_pages) +
+        *moved_pages += trk__less(before.resident_pages, process->seen.resident_pages) +
                         distance(before.shared_pages, process->seen.shared_pages);
     return true;
 }
@@ -437,7 +433,7 @@ void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree
     }
     for (int group = 0; group < TRK_RAM_GROUPS; group++)
         raise(&watch->resident_bytes[group],
-              less(movement.resident_bytes[group], watch->twice_bytes));
+              trk__less(movement.resident_bytes[group], watch->twice_bytes));
     if (by_faults) {
         watch->fruitless = grew ? 0 : watch->fruitless + (watch->fruitless < FRUITLESS_MAX);
         watch->patience = (1u << watch->fruitless) - 1;
@@ -446,5 +442,5 @@ void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree
 
 uint64_t trk__ram_watch_total(const struct trk_ram_watch *watch, enum trk_ram_group group)
 {
-    return less(total_of(&watch->last[group]), group == TRK_RAM_MAIN ? 0 : watch->twice_bytes);
+    return trk__less(total_of(&watch->last[group]), group == TRK_RAM_MAIN ? 0 : watch->twice_bytes);
 }

@@ -2,6 +2,7 @@
 
 #include "account/high_water.h"
 #include "base/file.h"
+#include "base/less.h"
 #include "collect/helper_pid.h"
 #include "collect/proc_parse.h"
 #include "session/session.h"
@@ -277,11 +278,6 @@ static void add(struct trk_trace_usage *sum, const struct trk_trace_usage *part)
     sum->faults += part->faults;
 }
 
-static uint64_t less(uint64_t value, uint64_t part)
-{
-    return value > part ? value - part : 0;
-}
-
 static uint64_t timeval_ns(struct timeval time)
 {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
@@ -391,10 +387,10 @@ static void book(struct trk_session *session, struct trk_traced traced,
     trace->bytes_whole &= ended.has_bytes;
     struct trk_trace_usage taken = taken_over(&traced.children, stat->waited_minor_faults);
     struct trk_trace_usage own = {
-        .user_ns = less(ended.whole.user_ns, taken.user_ns),
-        .system_ns = less(ended.whole.system_ns, taken.system_ns),
-        .read_bytes = less(ended.whole.read_bytes, taken.read_bytes),
-        .write_bytes = less(ended.whole.write_bytes, taken.write_bytes),
+        .user_ns = trk__less(ended.whole.user_ns, taken.user_ns),
+        .system_ns = trk__less(ended.whole.system_ns, taken.system_ns),
+        .read_bytes = trk__less(ended.whole.read_bytes, taken.read_bytes),
+        .write_bytes = trk__less(ended.whole.write_bytes, taken.write_bytes),
     };
     add(&trace->ended, &own);
     struct trk_traced *parent = find(trace, stat->ppid);
