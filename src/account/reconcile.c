@@ -1,5 +1,7 @@
 #include "account/reconcile.h"
 
+#include "base/less.h"
+
 /* Sources are read one after the other while the job runs, so equal truths differ by a little. */
 static uint64_t apart_ns(uint64_t cpu_ns)
 {
@@ -20,20 +22,50 @@ static bool cgroup_has_more(const struct trk_cpu_figures *figures)
            figures->cgroup_ns > figures->booked_ns + apart_ns(figures->booked_ns);
 }
 
+struct trk_machine_time trk__machine_growth(const struct trk_machine_time *before,
+                                            const struct trk_machine_time *now)
+{
+    if (now->cpu_ns < before->cpu_ns || now->other_ns < before->other_ns)
+        return (struct trk_machine_time){0};
+    return (struct trk_machine_time){
+        .cpu_ns = now->cpu_ns - before->cpu_ns,
+        .idle_ns = trk__less(now->idle_ns, before->idle_ns), /* the kernel lets it go back */
+        .other_ns = now->other_ns - before->other_ns,
+        .forks = trk__less(now->forks, before->forks),
+    };
+}
+
+uint64_t trk__likely_forks(uint64_t perf_growth_ns, const struct trk_machine_time *growth)
+{
+    uint64_t busy_ns = growth->cpu_ns + growth->other_ns;
+    if (perf_growth_ns >= busy_ns)
+        return growth->forks;
+    return (uint64_t)((double)growth->forks * ((double)perf_growth_ns / (double)busy_ns));
+}
+
+uint64_t trk__perf_lacks_ns(const struct trk_perf_ends *ends, uint64_t perf_ns)
+{
+    enum { LIKELY_PART = 20 };
+    uint64_t lacks_ns = ends->ends * ends->each_ns;
+    uint64_t most_ns = ends->is_known ? UINT64_MAX : perf_ns / LIKELY_PART;
+    return lacks_ns < most_ns ? lacks_ns : most_ns;
+}
+
 uint64_t trk__other_clock_ns(uint64_t perf_growth_ns, const struct trk_machine_time *growth)
 {
-    uint64_t both_ns = growth->cpu_ns + growth->other_ns;
+    /* Measured with half of the CPUs idle: a fifth to a quarter was the job's. */
+    enum { IDLE_WEIGHT = 3 };
+    uint64_t all_ns = growth->cpu_ns + IDLE_WEIGHT * growth->idle_ns + growth->other_ns;
     if (!growth->other_ns)
         return 0;
-    if (perf_growth_ns > both_ns) /* the machine's time is told in ticks */
+    if (perf_growth_ns > all_ns) /* the machine's time is told in ticks */
         return growth->other_ns;
-    return (uint64_t)((double)perf_growth_ns * ((double)growth->other_ns / (double)both_ns));
+    return (uint64_t)((double)perf_growth_ns * ((double)growth->other_ns / (double)all_ns));
 }
 
 static uint64_t perf_by_our_clock(const struct trk_cpu_figures *figures)
 {
-    uint64_t other_ns = figures->perf_other_ns;
-    return figures->perf_ns > other_ns ? figures->perf_ns - other_ns : 0;
+    return trk__less(figures->perf_ns, figures->perf_other_ns);
 }
 
 /* Where nobody is known to be missing, all of it may have hit the job. */
@@ -52,7 +84,7 @@ static bool perf_has_more(const struct trk_cpu_figures *figures)
 static uint64_t booked_once(const struct trk_cpu_figures *figures)
 {
     uint64_t booked_ns = figures->booked_ns;
-    uint64_t least_ns = booked_ns > figures->doubtful_ns ? booked_ns - figures->doubtful_ns : 0;
+    uint64_t least_ns = trk__less(booked_ns, figures->doubtful_ns);
     uint64_t counted_ns = figures->has_cgroup ? figures->cgroup_ns
                           : figures->has_perf ? perf_by_our_clock(figures)
                                               : booked_ns;
@@ -73,7 +105,8 @@ struct trk_cpu_verdict trk__cpu_reconcile(const struct trk_cpu_figures *figures)
         verdict.source = "cgroup";
         verdict.by_cgroup = true;
     } else if (!figures->has_cgroup && perf_has_more(figures)) {
-        verdict.cpu_ns = perf_by_our_clock(figures);
+        verdict.cpu_ns = perf_by_our_clock(figures) + figures->perf_lacks_ns;
+        verdict.by_perf = true;
         if (verdict.cpu_ns < figures->booked_ns)
             verdict.cpu_ns = figures->booked_ns;
         verdict.source = "perf";

@@ -1,7 +1,9 @@
 #include "session/truth.h"
 
+#include "account/teardown.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/less.h"
 #include "collect/cgroup_place.h"
 #include "collect/proc_look.h"
 #include "session/session.h"
@@ -319,7 +321,27 @@ static void read_counters(struct trk_truth *truth)
         truth->has_perf = true;
     if (cgroup && trk__source_cgroup_ops.cpu(cgroup, &truth->cgroup) == 0)
         truth->has_cgroup = true;
-    job_of(truth)->ledger.floor_cpu_ns = trk__truth_cpu(truth, false).cpu_ns;
+}
+
+static struct trk_cpu_figures cpu_figures(const struct trk_truth *truth, bool has_survivors)
+{
+    const struct trk_job *job = job_of(truth);
+    return (struct trk_cpu_figures){
+        .booked_ns = job->ledger.total[TRK_USAGE_CPU_NS],
+        .doubtful_ns = job->ledger.lost_cpu_ns,
+        .is_reaped = job->root_reaped,
+        .has_survivors = has_survivors,
+        .may_lack = truth->ignores_sigchld || job->ledger.lost_children,
+        .has_cgroup = truth->has_cgroup,
+        .cgroup_ns = (uint64_t)((int64_t)truth->cgroup.cpu_ns + truth->cgroup_before_ns),
+        .has_trace = truth->session->trace.is_whole,
+        .trace_ns = trk__trace_cpu_ns(truth->session),
+        .has_perf = truth->has_perf,
+        .perf_ns = truth->perf.cpu_ns,
+        .perf_other_ns = truth->perf_other_ns,
+        .machine_other_ns = truth->machine_other_ns,
+        .perf_lacks_ns = truth->perf_lacks_ns,
+    };
 }
 
 /* ---- the job's own cgroup ---- */
@@ -369,9 +391,14 @@ static void place_in_cgroup(struct trk_truth *truth)
     struct trk_source_cpu inside;
     trk__job_look(job_of(truth));
     read_counters(truth);
-    uint64_t used_ns = job->ledger.floor_cpu_ns;
+    uint64_t used_ns = trk__truth_cpu(truth, false).cpu_ns;
     truth->cgroup_placed = trk__source_cgroup_ops.cpu(cgroup, &inside) == 0;
     truth->cgroup_before_ns = (int64_t)used_ns - (int64_t)inside.cpu_ns;
+}
+
+static uint64_t raw_or_none(const struct trk_sample *sample, enum trk_metric metric)
+{
+    return trk__sample_has(sample, metric) ? sample->raw[metric] : 0;
 }
 
 static bool read_machine(const struct trk_sample *sample, struct trk_machine_time *ret_machine)
@@ -380,6 +407,9 @@ static bool read_machine(const struct trk_sample *sample, struct trk_machine_tim
         return false;
     *ret_machine = (struct trk_machine_time){
         .cpu_ns = sample->raw[TRK_M_SYS_CPU],
+        .idle_ns =
+            raw_or_none(sample, TRK_M_SYS_CPU_IDLE) + raw_or_none(sample, TRK_M_SYS_CPU_IOWAIT),
+        .forks = raw_or_none(sample, TRK_M_SYS_FORKS_TOTAL),
         .other_ns = sample->raw[TRK_M_SYS_CPU_STEAL] +
                     (sample->interrupts_apart ? sample->raw[TRK_M_SYS_CPU_IRQ] : 0),
     };
@@ -394,19 +424,27 @@ static void compare_clocks(struct trk_truth *truth, const struct trk_sample *sam
     struct trk_machine_time now;
     if (!truth->has_perf || !read_machine(sample, &now))
         return;
-    struct trk_machine_time growth = {now.cpu_ns - truth->machine.cpu_ns,
-                                      now.other_ns - truth->machine.other_ns};
+    struct trk_machine_time growth = trk__machine_growth(&truth->machine, &now);
     bool is_first = !truth->machine.cpu_ns;
-    if (!is_first && growth.cpu_ns + growth.other_ns < some_ticks_ns)
+    if (!is_first && !truth->session->finished && growth.cpu_ns + growth.other_ns < some_ticks_ns)
         return;
-    bool is_sound = now.cpu_ns >= truth->machine.cpu_ns && now.other_ns >= truth->machine.other_ns;
-    if (!is_first && is_sound) {
+    if (!is_first) {
+        uint64_t perf_growth_ns = truth->perf.cpu_ns - truth->perf_compared_ns;
         truth->machine_other_ns += growth.other_ns;
-        truth->perf_other_ns +=
-            trk__other_clock_ns(truth->perf.cpu_ns - truth->perf_compared_ns, &growth);
+        truth->perf_other_ns += trk__other_clock_ns(perf_growth_ns, &growth);
+        truth->likely_forks += trk__likely_forks(perf_growth_ns, &growth);
     }
     truth->machine = now;
     truth->perf_compared_ns = truth->perf.cpu_ns;
+}
+
+/* What rows may show of it. Perf's count goes in as far as its clock has been compared: nothing has to be taken back. */
+static void raise_floor(struct trk_truth *truth)
+{
+    struct trk_cpu_figures figures = cpu_figures(truth, false);
+    if (truth->machine.cpu_ns)
+        figures.perf_ns = truth->perf_compared_ns;
+    job_of(truth)->ledger.floor_cpu_ns = trk__cpu_reconcile(&figures).cpu_ns;
 }
 
 void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sample)
@@ -420,6 +458,7 @@ void trk__truth_after_look(struct trk_truth *truth, const struct trk_sample *sam
     place_in_cgroup(truth);
     read_counters(truth);
     compare_clocks(truth, sample);
+    raise_floor(truth);
     trk__book_close_ended(&truth->book, is_awaited, truth);
 }
 
@@ -446,35 +485,48 @@ static void take_last_ends(struct trk_truth *truth)
     }
 }
 
+/* A program that has the tracker in it may be of any size. */
+static bool are_we_small(const struct trk_context *context)
+{
+    enum { SMALL_BYTES = 16 << 20 };
+    char text[64];
+    struct trk_proc_statm statm;
+    int len = trk__file_read_small_at(context->proc_fd, "self/statm", text, sizeof text);
+    return len > 0 && trk__proc_statm_parse(trk__cursor(text, (size_t)len), &statm) == 0 &&
+           statm.resident_pages * context->page_bytes < SMALL_BYTES;
+}
+
+/* Where processes ended that nobody waited for, and only perf has counted them. */
+static void estimate_ends(struct trk_truth *truth)
+{
+    enum { WORTH_TELLING = 100 };
+    bool are_told = truth->events_from_start && truth->source[TRK_TRUTH_EVENTS].is_open;
+    if (!job_of(truth)->is_child || !trk__truth_cpu(truth, false).by_perf ||
+        !are_we_small(&truth->session->context))
+        return;
+    struct trk_perf_ends ends = {
+        .ends = are_told ? truth->book.ever - truth->book.alive : truth->likely_forks,
+        .is_known = are_told || truth->events_dropped, /* then they were many */
+        .each_ns = trk__teardown_measure_ns(),
+    };
+    truth->perf_lacks_ns = trk__perf_lacks_ns(&ends, truth->perf.cpu_ns);
+    if (truth->perf_lacks_ns > truth->perf.cpu_ns / WORTH_TELLING)
+        trk__session_add_note(truth->session,
+                              "%.3g s of the CPU time are estimated: nobody waited for some of the "
+                              "processes, and perf does not count how they end",
+                              (double)truth->perf_lacks_ns * 1e-9);
+}
+
 void trk__truth_finish(struct trk_truth *truth)
 {
     take_last_ends(truth);
     read_counters(truth);
+    estimate_ends(truth);
     trk__lives_end_survivors(truth);
     trk__book_close_ended(&truth->book, NULL, NULL);
     trk__book_sort(&truth->book);
     for (unsigned i = 0; i < TRK_TRUTH_COUNT; i++)
         close_source(truth, i);
-}
-
-static struct trk_cpu_figures cpu_figures(const struct trk_truth *truth, bool has_survivors)
-{
-    const struct trk_job *job = job_of(truth);
-    return (struct trk_cpu_figures){
-        .booked_ns = job->ledger.total[TRK_USAGE_CPU_NS],
-        .doubtful_ns = job->ledger.lost_cpu_ns,
-        .is_reaped = job->root_reaped,
-        .has_survivors = has_survivors,
-        .may_lack = truth->ignores_sigchld || job->ledger.lost_children,
-        .has_cgroup = truth->has_cgroup,
-        .cgroup_ns = (uint64_t)((int64_t)truth->cgroup.cpu_ns + truth->cgroup_before_ns),
-        .has_trace = truth->session->trace.is_whole,
-        .trace_ns = trk__trace_cpu_ns(truth->session),
-        .has_perf = truth->has_perf,
-        .perf_ns = truth->perf.cpu_ns,
-        .perf_other_ns = truth->perf_other_ns,
-        .machine_other_ns = truth->machine_other_ns,
-    };
 }
 
 struct trk_cpu_verdict trk__truth_cpu(const struct trk_truth *truth, bool has_survivors)

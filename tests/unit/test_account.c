@@ -2,6 +2,7 @@
 #include "account/peak.h"
 #include "account/process_book.h"
 #include "account/reconcile.h"
+#include "account/teardown.h"
 #include "check.h"
 
 static const uint64_t MIB = 1 << 20, MS = 1000000;
@@ -238,10 +239,59 @@ static void the_other_clock_is_ahead_by_the_jobs_part(void)
     CHECK_U64(trk__other_clock_ns(1000 * MS, &growth), 250 * MS);
     CHECK_U64(trk__other_clock_ns(0, &growth), 0); /* the job slept */
     CHECK_U64(trk__other_clock_ns(9000 * MS, &growth), 500 * MS);
+    growth.idle_ns = 2000 * MS; /* an idle CPU that is woken late is told the same way */
+    CHECK_U64(trk__other_clock_ns(1000 * MS, &growth), 62500000);
     growth.other_ns = 0;
     CHECK_U64(trk__other_clock_ns(1000 * MS, &growth), 0);
     growth.cpu_ns = 0;
     CHECK_U64(trk__other_clock_ns(1000 * MS, &growth), 0);
+}
+
+static void a_clock_that_goes_back_tells_nothing(void)
+{
+    struct trk_machine_time before = {.cpu_ns = 10, .idle_ns = 10, .other_ns = 10, .forks = 10};
+    struct trk_machine_time now = {.cpu_ns = 15, .idle_ns = 5, .other_ns = 11, .forks = 12};
+    struct trk_machine_time growth = trk__machine_growth(&before, &now);
+    CHECK_U64(growth.cpu_ns, 5);
+    CHECK_U64(growth.idle_ns, 0);
+    CHECK_U64(growth.other_ns, 1);
+    CHECK_U64(growth.forks, 2);
+    now.other_ns = 9;
+    CHECK_U64(trk__machine_growth(&before, &now).forks, 0);
+}
+
+static void a_counter_lacks_the_end_of_each_process(void)
+{
+    struct trk_cpu_figures figures = {.booked_ns = 100 * MS,
+                                      .is_reaped = true,
+                                      .may_lack = true,
+                                      .has_perf = true,
+                                      .perf_ns = 980 * MS,
+                                      .perf_lacks_ns = 20 * MS};
+    struct trk_cpu_verdict verdict = trk__cpu_reconcile(&figures);
+    CHECK_U64(verdict.cpu_ns, 1000 * MS);
+    CHECK(verdict.by_perf);
+    struct trk_perf_ends ends = {.ends = 3000, .is_known = true, .each_ns = 100000};
+    CHECK_U64(trk__perf_lacks_ns(&ends, 1000 * MS), 300 * MS);
+    ends.is_known = false; /* strangers or threads may be among them */
+    CHECK_U64(trk__perf_lacks_ns(&ends, 1000 * MS), 50 * MS);
+    ends.ends = 300;
+    CHECK_U64(trk__perf_lacks_ns(&ends, 1000 * MS), 30 * MS);
+}
+
+static void forks_are_the_jobs_as_its_cpu_time_is(void)
+{
+    struct trk_machine_time growth = {.cpu_ns = 1500 * MS, .other_ns = 500 * MS, .forks = 400};
+    CHECK_U64(trk__likely_forks(500 * MS, &growth), 100);
+    CHECK_U64(trk__likely_forks(0, &growth), 0);
+    CHECK_U64(trk__likely_forks(9000 * MS, &growth), 400);
+    CHECK_U64(trk__likely_forks(0, &(struct trk_machine_time){0}), 0);
+}
+
+static void the_end_of_a_process_takes_some_time(void)
+{
+    uint64_t each_ns = trk__teardown_measure_ns();
+    CHECK(each_ns > 1000 && each_ns < 1000 * MS);
 }
 
 static void what_was_booked_twice_is_shown_by_a_counter(void)
@@ -301,6 +351,10 @@ int main(void)
     RUN(what_nobody_waited_for_is_found_by_counters);
     RUN(a_counter_by_another_clock_is_not_believed_for_little);
     RUN(the_other_clock_is_ahead_by_the_jobs_part);
+    RUN(a_clock_that_goes_back_tells_nothing);
+    RUN(a_counter_lacks_the_end_of_each_process);
+    RUN(forks_are_the_jobs_as_its_cpu_time_is);
+    RUN(the_end_of_a_process_takes_some_time);
     RUN(what_was_booked_twice_is_shown_by_a_counter);
     RUN(exit_stops_have_the_last_word);
     RUN(without_a_counter_it_is_a_lower_bound);
