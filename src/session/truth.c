@@ -107,12 +107,14 @@ int trk__truth_init(struct trk_truth *truth, struct trk_session *session, const 
     session->job.observer = (struct trk_job_observer){trk__lives_process_end, truth};
     struct trk_source_setup setup = {
         .context = &session->context, .cgroup_fd = -1, .wants_execs = options->list_processes};
-    if (options->reap_children)
-        open_source(truth, TRK_TRUTH_PERF, &setup);
-    if (options->reap_children && options->list_processes) { /* the list is to be whole */
-        open_source(truth, TRK_TRUTH_EVENTS, &setup);
+    if (!options->reap_children)
+        return 0;
+    /* Before the job is started. Its first children may be gone in a millisecond, so to listen to events only while it
+     * loads its program, which costs nobody's time, is too late now and then. */
+    open_source(truth, TRK_TRUTH_PERF, &setup);
+    open_source(truth, TRK_TRUTH_EVENTS, &setup);
+    if (options->list_processes) /* the list is to be whole */
         listen_to_records(truth, &setup);
-    }
     return 0;
 }
 
@@ -221,42 +223,18 @@ static struct trk_source_setup setup_of(const struct trk_truth *truth)
     };
 }
 
-/* On a busy machine the job may have had children before we came to listen. */
-static bool has_reaped_somebody(const struct trk_job *job)
-{
-    struct trk_proc_stat stat;
-    const struct trk_proc *root = trk__proc_tree_find(&job->tree, job->tree.root_pid);
-    return !root || trk__proc_read_stat(job->tree.context, root, &stat) < 0 ||
-           stat.waited_minor_faults;
-}
-
-/* Those that it has already, born before we listened, are found now: they may be gone by the first look. */
-static void find_first_children(struct trk_job *job)
-{
-    char path[64], text[16];
-    int pid = (int)job->tree.root_pid;
-    snprintf(path, sizeof path, "%d/task/%d/children", pid, pid);
-    if (job->is_child &&
-        trk__file_read_small_at(job->tree.context->proc_fd, path, text, sizeof text) > 0)
-        trk__job_discover(job, 0);
-}
-
-/* While the job loads its program: its first children are then told, and nobody waits for us. */
 void trk__truth_start(struct trk_truth *truth)
 {
-    struct trk_job *job = job_of(truth);
+    const struct trk_job *job = job_of(truth);
     struct trk_source_setup setup = setup_of(truth);
-    bool listens_already = truth->source[TRK_TRUTH_EVENTS].is_open;
     if (!job->has_root || !job->visible)
         return;
     open_source(truth, TRK_TRUTH_PERF, &setup);
     setup.wants_execs = truth->session->options.list_processes;
     open_source(truth, TRK_TRUTH_EVENTS, &setup);
-    if (!truth->source[TRK_TRUTH_EVENTS].is_open)
+    truth->events_from_start = truth->source[TRK_TRUTH_EVENTS].is_open;
+    if (!truth->events_from_start)
         return;
-    if (!listens_already)
-        find_first_children(job);
-    truth->events_from_start = listens_already || !job->is_child || !has_reaped_somebody(job);
     truth->rate_since_ns = trk__context_monotonic_ns(&truth->session->context);
     trk__lives_open(truth);
 }
