@@ -30,6 +30,7 @@ static struct trk_total total(bool valid, double value, const char *source)
 
 static void summarise_cpu(const struct trk_session *session, struct trk_summary *summary)
 {
+    const double most = 0.9;
     const struct trk_job *job = &session->job;
     const struct trk_ledger *ledger = &job->ledger;
     struct trk_cpu_verdict verdict = trk__truth_cpu(&session->truth, summary->left_running);
@@ -46,9 +47,11 @@ static void summarise_cpu(const struct trk_session *session, struct trk_summary 
         system = (double)session->truth.cgroup.system_ns;
     }
     double share = user + system > 0 ? system / (user + system) : 0;
+    /* Perf does not tell them apart, and whom it alone has seen need not be like the rest. */
+    bool is_split = valid && (!verdict.by_perf || (user + system) * 1e-9 > most * cpu);
     summary->cpu_seconds = total(valid, cpu, verdict.source);
-    summary->cpu_user_seconds = total(valid, cpu * (1 - share), verdict.source);
-    summary->cpu_system_seconds = total(valid, cpu * share, verdict.source);
+    summary->cpu_user_seconds = total(is_split, cpu * (1 - share), verdict.source);
+    summary->cpu_system_seconds = total(is_split, cpu * share, verdict.source);
     summary->cpu_sampled_seconds =
         job->has_root && job->visible ? (double)ledger->placed_cpu_ns * 1e-9 : NAN;
     summary->cpu_is_lower_bound = verdict.is_lower_bound;

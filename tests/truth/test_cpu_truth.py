@@ -115,10 +115,23 @@ def test_source_of_the_total_is_named(half, folder):
     assert Run(half, folder, "execs", 3, 5).cpu["source"] == "wait4"
 
 
-def test_every_process_is_counted(half, folder):
+@pytest.mark.parametrize("who_waits", ["reap", "ignore"])
+def test_every_process_is_counted(half, folder, who_waits):
+    """From the first on, which may end before the tracker has looked for the first time."""
     need_source(half, "events")
-    run = Run(half, folder, "brief", 200, 1, "reap")
-    assert run.totals["processes"] == {"value": 201, "source": "events"}
+    for _ in range(10):
+        run = Run(half, folder, "brief", 40, 1, who_waits)
+        assert run.totals["processes"] == {"value": 41, "source": "events"}
+
+
+def test_user_and_system_are_told_apart_or_not_at_all(half, folder):
+    """Perf has one figure for both: what it alone has seen is not split by what others did."""
+    need_source(half, "perf")
+    run = Run(half, folder, "brief", 100, 3, "ignore", sources=("wait4", "perf"))
+    assert run.cpu["source"] == "perf"
+    assert run.cpu["user"] is None and run.cpu["system"] is None
+    whole = Run(half, folder, "brief", 100, 3, "reap").cpu
+    assert whole["user"] + whole["system"] == pytest.approx(whole["value"], abs=2e-6)
 
 
 def test_a_storm_gives_up_events_and_says_so(half, folder):
