@@ -253,9 +253,9 @@ def fast(trees_program, floor, ours, rounds, seconds, say):
     return results, []
 
 
-def wrap(program, commands, rounds, scratch):
-    """{name: median ms} of commands that run one after the other in each round."""
-    words = [program, str(rounds)]
+def wrap(program, commands, rounds, scratch, rest_ms=0):
+    """{name: median ms} of commands that run one after the other in each round, after a rest."""
+    words = [program, str(rounds), str(rest_ms)]
     for _, command in commands:
         words += ["::", *command]
     environment = dict(os.environ, XDG_STATE_HOME=os.path.join(scratch, "state"))

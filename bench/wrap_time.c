@@ -1,8 +1,8 @@
 /* Wall time of commands, one after the other in each round, so that all see the same machine.
  *
- *   wrap_time ROUNDS :: COMMAND ARGS... :: COMMAND ARGS...
+ *   wrap_time ROUNDS REST_MS :: COMMAND ARGS... :: COMMAND ARGS...
  *
- * Prints for each command "median_ns p10_ns". Commands get /dev/null for stdin, stdout and stderr. A
+ * Prints for each command "median_ns p10_ns". Before each the machine rests for REST_MS. Commands get /dev/null for stdin, stdout and stderr. A
  * command is spawned with posix_spawn, so the parent's size does not count.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -85,13 +85,22 @@ static void open_null(posix_spawn_file_actions_t *actions)
     posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 }
 
+static void rest(unsigned long ms)
+{
+    struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+    while (ms && nanosleep(&time, &time) < 0 && errno == EINTR)
+        continue;
+}
+
 int main(int argc, char **argv)
 {
     char **command[MAX_COMMANDS];
-    unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
-    unsigned count = rounds > 0 ? split_commands(argv + 2, command) : 0;
+    unsigned long rounds = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
+    unsigned long rest_ms = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+    unsigned count = rounds > 0 ? split_commands(argv + 3, command) : 0;
     if (count == 0) {
-        fprintf(stderr, "usage: wrap_time ROUNDS :: COMMAND ARGS... [:: COMMAND ARGS...]...\n");
+        fprintf(stderr,
+                "usage: wrap_time ROUNDS REST_MS :: COMMAND ARGS... [:: COMMAND ARGS...]...\n");
         return 2;
     }
     uint64_t *time_ns = calloc(rounds * count, sizeof *time_ns);
@@ -103,8 +112,10 @@ int main(int argc, char **argv)
     for (unsigned long i = 0; i < warm_rounds * count; i++)
         run_once_ns(command[i % count], &actions);
     for (unsigned long round = 0; round < rounds; round++)
-        for (unsigned i = 0; i < count; i++)
+        for (unsigned i = 0; i < count; i++) {
+            rest(rest_ms);
             time_ns[i * rounds + round] = run_once_ns(command[i], &actions);
+        }
     for (unsigned i = 0; i < count; i++) {
         uint64_t *own = time_ns + i * rounds;
         qsort(own, rounds, sizeof *own, compare_ns);
