@@ -30,6 +30,9 @@ enum {
 #define PEAK_DOUBT_EMPTY_RATIO 4.0
 #define PEAK_DOUBT_NOTABLE_BYTES (16.0 * 1024 * 1024)
 
+/* Before figures that lack what nobody could see. */
+#define AT_LEAST "at least "
+
 /* From here on a limit is near. */
 #define MEMORY_NEAR_LIMIT_RATIO 0.9
 
@@ -169,8 +172,8 @@ static void add_cpu_time(struct page *page)
         add_line(page, "CPU", "not measured");
         return;
     }
-    int len =
-        snprintf(body, sizeof body, "%s", cli_human_seconds(summary->cpu_seconds.value, total));
+    int len = snprintf(body, sizeof body, "%s%s", summary->cpu_is_lower_bound ? AT_LEAST : "",
+                       cli_human_seconds(summary->cpu_seconds.value, total));
     if (summary->cpu_user_seconds.valid && summary->cpu_system_seconds.valid)
         snprintf(body + len, sizeof body - (size_t)len, ": %s user, %s system",
                  cli_human_seconds(summary->cpu_user_seconds.value, user),
@@ -211,7 +214,8 @@ static void add_cores(struct page *page)
     if (isnan(cores) || page->summary.wall_seconds < CORES_WALL_MIN_SECONDS)
         return;
     double available = available_cores(page);
-    int len = snprintf(body, sizeof body, "%s of %.3g core%s on average",
+    int len = snprintf(body, sizeof body, "%s%s of %.3g core%s on average",
+                       page->summary.cpu_is_lower_bound ? AT_LEAST : "",
                        cli_human_number(cores, average), available, available == 1 ? "" : "s");
     if (has_rows && stats.count > 1)
         snprintf(body + len, sizeof body - (size_t)len, ", %s peak",
@@ -320,16 +324,24 @@ static double sum_or_nan(const struct page *page, const char *metric)
     return stats_of(page, metric, &stats) ? stats.sum : NAN;
 }
 
+/* A job of ours whose bytes were not told to the end: who lived between two looks is missing. */
+static bool may_lack_bytes(const struct page *page)
+{
+    const struct trk_total *total = &page->summary.write_bytes;
+    return is_run(page) && total->valid && strcmp(total->source, "sampled") == 0;
+}
+
 static void add_disk(struct page *page)
 {
-    char body[BODY_SIZE];
+    char body[BODY_SIZE], whole[BODY_SIZE + sizeof AT_LEAST];
     if (is_job(page))
         format_pair(body, total_or_nan(&page->summary.read_bytes), "read",
                     total_or_nan(&page->summary.write_bytes), "written");
     else
         format_pair(body, sum_or_nan(page, "system_disk_read_bytes"), "read",
                     sum_or_nan(page, "system_disk_write_bytes"), "written");
-    add_line(page, "disk", body);
+    snprintf(whole, sizeof whole, "%s%s", may_lack_bytes(page) ? AT_LEAST : "", body);
+    add_line(page, "disk", whole);
 }
 
 /* The kernel counts traffic by interface, not by process. */
@@ -381,7 +393,7 @@ static void add_processes(struct page *page)
         return;
     bool is_many = processes->value > 1;
     int len = snprintf(body, sizeof body, "%s%.0f%s",
-                       is_many && !are_all_counted(processes) ? "at least " : "", processes->value,
+                       is_many && !are_all_counted(processes) ? AT_LEAST : "", processes->value,
                        is_many ? " in all" : "");
     if (is_many && stats_of(page, "process_processes_count", &alive) && alive.max > 0)
         snprintf(body + len, sizeof body - (size_t)len, ", %.0f at once", alive.max);

@@ -42,26 +42,29 @@ void trk__job_done(struct trk_job *job)
 
 /* ---- one look ---- */
 
-static void note_io(struct trk_job *job, const struct trk_proc *proc)
+/* A program that is being loaded is nobody's to look at for a moment: only who refuses twice in a row does so. */
+static void note_io(struct trk_job *job, const struct trk_proc *proc, bool was_denied)
 {
     if (proc->io_known)
         job->io_known = true;
-    if (proc->io_denied && !trk__proc_is_zombie(proc))
+    if (was_denied && proc->io_denied && !trk__proc_is_zombie(proc))
         job->io_denied = true;
+    /* A zombie's file can't be opened by a user; whoever waits for it is told its blocks, by the same count. */
     if (proc->pid == job->tree.root_pid && trk__proc_is_zombie(proc))
-        job->bytes_final = proc->io_known;
+        job->bytes_final = proc->io_known || (job->is_child && proc->io_denied);
 }
 
 static void look_at(struct trk_job *job, struct trk_proc *proc)
 {
     struct trk_usage usage;
+    bool was_denied = proc->io_denied;
     enum trk_look look = trk__proc_look(&job->tree, proc, &usage);
     if (look == TRK_LOOK_GONE && proc->pid == job->tree.root_pid)
         job->root_gone = true;
     if (look != TRK_LOOK_NEW)
         return;
     trk__account_observe(&proc->account, &usage);
-    note_io(job, proc);
+    note_io(job, proc, was_denied);
     /* One that is not ours to reap may stay a zombie for long: it has ended all the same. */
     if (proc->pid == job->tree.root_pid && !job->is_child && trk__proc_is_zombie(proc))
         job->root_gone = true;
@@ -192,7 +195,7 @@ static void open_books_now(struct trk_job *job)
         if (trk__proc_look(&job->tree, proc, &usage) != TRK_LOOK_NEW)
             continue;
         trk__account_open_at(&proc->account, &usage);
-        note_io(job, proc);
+        note_io(job, proc, true);
         /* Nor does a mark of its earlier life: it is read when the process has faulted again. */
         proc->mark_faults = proc->stat.minor_faults + proc->stat.major_faults;
         proc->mark_bytes = proc->statm.resident_pages * job->tree.context->page_bytes;

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import Track, tracker, workload
+from helpers import Track, as_nobody, tracker, workload
 
 TOP = {"schema_version", "command", "exit_code", "signal", "start_time", "wall_seconds",
        "interval_seconds", "samples", "totals", "averages", "maxima", "overhead"}
@@ -47,6 +47,14 @@ def test_sources_are_named():
             assert total["source"] is None, name
         else:
             assert set(total["source"].split("+")) <= SOURCES, name
+
+
+@pytest.mark.parametrize("attempt", range(10))
+def test_bytes_of_a_job_that_ends_at_once_are_whole(attempt):
+    """A user can't look at a program while it is loaded, nor open a zombie's file: the wait tells its blocks."""
+    done = tracker("-q", "--no-save", "-s", "-", "true", prefix=as_nobody())
+    totals = json.loads(done.stdout)["totals"]
+    assert (totals["read_bytes"]["source"], totals["write_bytes"]["source"]) == ("wait4", "wait4"), totals
 
 
 def test_signal_death():

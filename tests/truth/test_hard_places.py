@@ -1,9 +1,11 @@
 """Totals where the kernel tells little: what can't be seen is a lower bound and said to be one, never a wrong number."""
 
+import subprocess
+
 import pytest
 
 import helpers
-from known import Run, available, info, program
+from known import Run, available, info, job, program, rights
 from test_cpu_truth import ALSO_SECONDS, JOBS, run_and_truth
 
 HIDDEN_PROC = ("unshare", "-m", "sh", "-ec", 'mount -t proc -o hidepid=2 proc /proc; exec "$@"', "sh")
@@ -83,3 +85,13 @@ def test_bytes_where_all_is_refused(half, folder, refused, reaping):
         assert written["value"] == pytest.approx(run.said["written_bytes"], rel=0.01), written
     else:
         assert written["source"] == "sampled"
+
+
+@pytest.mark.parametrize("reaping", ["reap", "ignore"])
+def test_the_terminal_says_what_is_a_lower_bound(half, folder, refused, reaping):
+    command = rights(half, helpers.binary(), "--no-save", "--", job(), "writers", "6", "4", reaping)
+    told = subprocess.run([*refused, *command], capture_output=True, text=True, cwd=folder, check=True,
+                          timeout=helpers.PATIENCE).stderr
+    for label in ("CPU  ", "disk  "):
+        line = next(line for line in told.splitlines() if line.lstrip().startswith(label))
+        assert (" at least " in line) == (reaping == "ignore"), told
