@@ -60,6 +60,8 @@ void trk__export_openmetrics(const struct trk_export_facts *facts, struct trk_bu
         {"exit_code", NULL, "Exit status; absent where a signal ended it.",
          summary->exit_code >= 0 ? summary->exit_code : NAN},
         {"exit_signal", NULL, "The signal that ended it; 0: none.", summary->exit_signal},
+        {"cpu_seconds", "seconds", "CPU time in user and kernel mode.",
+         trk__export_total(&summary->cpu_seconds)},
         {"cpu_user_seconds", "seconds", "CPU time in user mode.",
          trk__export_total(&summary->cpu_user_seconds)},
         {"cpu_system_seconds", "seconds", "CPU time in kernel mode.",

@@ -189,12 +189,15 @@ static void openmetrics(void)
                  "When the run began, since the epoch.",
                  "1700000000.25") SAMPLE("wall_seconds", UNIT("wall_seconds", "seconds"),
                                          "How long it took.", "3725.508")
-              SAMPLE("exit_code", "", "Exit status; absent where a signal ended it.", "0") SAMPLE(
-                  "exit_signal", "", "The signal that ended it; 0: none.",
-                  "0") SAMPLE("cpu_user_seconds", UNIT("cpu_user_seconds", "seconds"),
-                              "CPU time in user mode.", "7000.019")
-                  SAMPLE("cpu_system_seconds", UNIT("cpu_system_seconds", "seconds"),
-                         "CPU time in kernel mode.", "450.997")
+              SAMPLE("exit_code", "", "Exit status; absent where a signal ended it.",
+                     "0") SAMPLE("exit_signal", "", "The signal that ended it; 0: none.",
+                                 "0") SAMPLE("cpu_seconds", UNIT("cpu_seconds", "seconds"),
+                                             "CPU time in user and kernel mode.", "7451.016")
+                  SAMPLE("cpu_user_seconds", UNIT("cpu_user_seconds", "seconds"),
+                         "CPU time in user mode.",
+                         "7000.019") SAMPLE("cpu_system_seconds",
+                                            UNIT("cpu_system_seconds", "seconds"),
+                                            "CPU time in kernel mode.", "450.997")
                       SAMPLE("memory_peak_bytes", UNIT("memory_peak_bytes", "bytes"),
                              "Largest memory of all processes together, in PSS.", "104857600")
                           SAMPLE("read_bytes", UNIT("read_bytes", "bytes"), "Fetched from storage.",
