@@ -116,7 +116,7 @@ static char *key_of(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     struct trk_snapshot *snapshot;
-    if (fd < 0 || trk__snapshot_read_head(fd, path, &snapshot, NULL) < 0)
+    if (fd < 0 || trk__snapshot_read_head(fd, path, TRK_REST_UNREAD, &snapshot, NULL) < 0)
         return NULL;
     char *key = trk__snapshot_text(snapshot, "metadata.command_key");
     trk__snapshot_free(snapshot);

@@ -441,6 +441,20 @@ int trk__pull_skip(struct trk_pull *pull, struct trk_buffer *text)
     return pull->failure;
 }
 
+int trk__pull_skim(struct trk_pull *pull)
+{
+    struct trk_input *input = pull->input;
+    unsigned char last = '\0';
+    do
+        for (; input->at < input->end; input->at++) {
+            input->line += *input->at == '\n';
+            last = *input->at > ' ' ? *input->at : last;
+        }
+    while (trk__input_fill(input));
+    return input->failure || last != '}' ? trk__pull_fail(pull, "the text ends before its last '}'")
+                                         : pull->failure;
+}
+
 int trk__pull_end(struct trk_pull *pull)
 {
     if (trk__pull_peek(pull) != TRK_INPUT_END)

@@ -58,6 +58,9 @@ bool trk__pull_parse_number(const struct trk_pull *pull, const char *text, doubl
  * dropped), NaN and infinities as null. */
 int trk__pull_skip(struct trk_pull *pull, struct trk_buffer *text);
 
+/* Passes over all that is left of an object, unpacked but not looked at; a fault where it is cut off. */
+int trk__pull_skim(struct trk_pull *pull);
+
 /* White space and the end of the text; a fault where more stands. */
 int trk__pull_end(struct trk_pull *pull);
 

@@ -13,6 +13,8 @@
 
 enum { PARTS_MAX = 256, PART_MAX_BYTES = 64 << 20 };
 
+enum extent { EXTENT_WHOLE, EXTENT_HEAD, EXTENT_HEAD_OF_WHOLE };
+
 struct trk_snapshot *trk__snapshot_new(void)
 {
     struct trk_snapshot *snapshot = calloc(1, sizeof *snapshot);
@@ -78,7 +80,7 @@ struct loader {
     struct trk_pull pull;
     struct trk_snapshot *snapshot;
     struct trk_buffer key, scratch, value;
-    bool head_only;
+    enum extent extent;
 };
 
 static int column_of(struct loader *loader, struct trk_series *series, const char *name)
@@ -194,7 +196,9 @@ static void take_whole(struct loader *loader)
         if (trk__pull_key(pull, &loader->key) < 0)
             return;
         struct trk_series *table = table_called(loader->snapshot, key_text(loader));
-        if (table && loader->head_only)
+        if (table && loader->extent == EXTENT_HEAD_OF_WHOLE)
+            trk__pull_skim(pull);
+        if (table && loader->extent != EXTENT_WHOLE)
             return;
         if (table)
             take_table(loader, table);
@@ -204,10 +208,10 @@ static void take_whole(struct loader *loader)
     trk__pull_end(pull);
 }
 
-static int load(struct trk_input *input, const char *name, bool head_only,
+static int load(struct trk_input *input, const char *name, enum extent extent,
                 struct trk_snapshot **ret_snapshot, struct trk_error *error)
 {
-    struct loader loader = {.snapshot = trk__snapshot_new(), .head_only = head_only};
+    struct loader loader = {.snapshot = trk__snapshot_new(), .extent = extent};
     if (!loader.snapshot)
         return trk__error_set(error, -ENOMEM, "%s: no memory", name);
     trk__buffer_init(&loader.key, TRK_PULL_STRING_MAX);
@@ -220,7 +224,7 @@ static int load(struct trk_input *input, const char *name, bool head_only,
     trk__buffer_done(&loader.key);
     trk__buffer_done(&loader.scratch);
     trk__buffer_done(&loader.value);
-    if (code == 0 && !head_only && !trk__snapshot_get(loader.snapshot, "metadata"))
+    if (code == 0 && extent == EXTENT_WHOLE && !trk__snapshot_get(loader.snapshot, "metadata"))
         code = trk__error_set(error, -EBADMSG, "%s: not a snapshot: it has no \"metadata\"", name);
     if (code < 0)
         trk__snapshot_free(loader.snapshot);
@@ -229,7 +233,7 @@ static int load(struct trk_input *input, const char *name, bool head_only,
     return code;
 }
 
-static int load_fd(int fd, const char *name, bool head_only, struct trk_snapshot **ret_snapshot,
+static int load_fd(int fd, const char *name, enum extent extent, struct trk_snapshot **ret_snapshot,
                    struct trk_error *error)
 {
     struct trk_input input;
@@ -237,7 +241,7 @@ static int load_fd(int fd, const char *name, bool head_only, struct trk_snapshot
     if (code < 0)
         trk__error_set(error, code, "%s: %s", name, strerror(-code));
     else
-        code = load(&input, name, head_only, ret_snapshot, error);
+        code = load(&input, name, extent, ret_snapshot, error);
     trk__input_done(&input);
     return code;
 }
@@ -248,13 +252,14 @@ int trk__snapshot_load(const char *path, struct trk_snapshot **ret_snapshot,
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return trk__error_set(error, -errno, "%s: %s", path, strerror(errno));
-    return load_fd(fd, path, false, ret_snapshot, error);
+    return load_fd(fd, path, EXTENT_WHOLE, ret_snapshot, error);
 }
 
-int trk__snapshot_read_head(int fd, const char *name, struct trk_snapshot **ret_snapshot,
-                            struct trk_error *error)
+int trk__snapshot_read_head(int fd, const char *name, enum trk_snapshot_rest rest,
+                            struct trk_snapshot **ret_snapshot, struct trk_error *error)
 {
-    return load_fd(fd, name, true, ret_snapshot, error);
+    return load_fd(fd, name, rest == TRK_REST_UNPACKED ? EXTENT_HEAD_OF_WHOLE : EXTENT_HEAD,
+                   ret_snapshot, error);
 }
 
 int trk__snapshot_parse(const void *data, size_t len, const char *name,
@@ -265,7 +270,7 @@ int trk__snapshot_parse(const void *data, size_t len, const char *name,
     if (code < 0)
         trk__error_set(error, code, "%s: %s", name, strerror(-code));
     else
-        code = load(&input, name, false, ret_snapshot, error);
+        code = load(&input, name, EXTENT_WHOLE, ret_snapshot, error);
     trk__input_done(&input);
     return code;
 }

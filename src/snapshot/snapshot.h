@@ -32,9 +32,11 @@ int trk__snapshot_load(const char *path, struct trk_snapshot **ret_snapshot,
 int trk__snapshot_parse(const void *data, size_t len, const char *name,
                         struct trk_snapshot **ret_snapshot, struct trk_error *error);
 
-/* Only what stands before the tables, for lists of runs. Takes the descriptor. */
-int trk__snapshot_read_head(int fd, const char *name, struct trk_snapshot **ret_snapshot,
-                            struct trk_error *error);
+/* Only what stands before the tables, for lists of runs. Takes the descriptor. To know that the file was not cut off
+ * the rest is unpacked as well, which takes a fraction of the time of loading it. */
+enum trk_snapshot_rest { TRK_REST_UNREAD, TRK_REST_UNPACKED };
+int trk__snapshot_read_head(int fd, const char *name, enum trk_snapshot_rest rest,
+                            struct trk_snapshot **ret_snapshot, struct trk_error *error);
 
 /* Sets or replaces a part. */
 int trk__snapshot_set(struct trk_snapshot *snapshot, const char *key, const char *json);

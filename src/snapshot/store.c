@@ -92,7 +92,7 @@ static struct trk_snapshot *open_head(int dir_fd, const char *name, struct trk_r
             snprintf(run->damage, sizeof run->damage, "%s", strerror(errno));
         return NULL;
     }
-    if (trk__snapshot_read_head(fd, name, &head, &error) < 0) {
+    if (trk__snapshot_read_head(fd, name, TRK_REST_UNPACKED, &head, &error) < 0) {
         keep_why(name, &error, run);
         return NULL;
     }

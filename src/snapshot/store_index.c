@@ -113,7 +113,7 @@ static void put_number(struct trk_buffer *text, double value)
 
 static void put_run(struct trk_buffer *text, const struct trk_run_info *run)
 {
-    trk__buffer_printf(text, "2\t%s\t%llu\t", run->id, (unsigned long long)run->file_bytes);
+    trk__buffer_printf(text, "3\t%s\t%llu\t", run->id, (unsigned long long)run->file_bytes);
     put_number(text, run->start_time);
     put_number(text, run->wall_seconds);
     put_number(text, run->cpu_seconds);
@@ -138,7 +138,7 @@ static bool take_run(char *line, struct trk_run_info *ret_run)
         if (!field[i])
             return false;
     }
-    if (strcmp(field[0], "2") != 0)
+    if (strcmp(field[0], "3") != 0)
         return false;
     *ret_run = (struct trk_run_info){.size = sizeof *ret_run,
                                      .file_bytes = strtoull(field[2], NULL, 10),

@@ -154,6 +154,38 @@ static void damaged_files_are_listed(void)
     free(paths);
 }
 
+/* Its head tells all that the list shows, so only its end can betray it. */
+static void a_cut_record_is_damaged(void)
+{
+    char path[TRK_STORE_PATH_SIZE], next[TRK_STORE_PATH_SIZE];
+    struct stat status;
+    struct trk_store_list list;
+    CHECK(trk__store_resolve(runs_path, NULL, path, NULL) == 0);
+    CHECK(stat(path, &status) == 0 && truncate(path, status.st_size - 4) == 0);
+    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    size_t damaged = 0;
+    for (size_t i = 0; i < list.count; i++)
+        damaged += strstr(list.run[i].damage, "cut off") != NULL;
+    CHECK_U64(damaged, 1);
+    trk__store_list_done(&list);
+    CHECK(trk__store_resolve(runs_path, NULL, next, NULL) == 0);
+    CHECK(strcmp(path, next) != 0);
+}
+
+static void a_cut_plain_record_is_damaged(void)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s/plain.json.gz", runs_path);
+    int fd = open(name, O_WRONLY | O_CREAT, 0600);
+    static const char cut[] = "{\"metadata\":{},\"process_metrics\":{\"pid\":[1,2";
+    CHECK(write(fd, cut, sizeof cut - 1) == sizeof cut - 1);
+    close(fd);
+    struct trk_store_list list;
+    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    CHECK_TEXT(list.run[0].damage, "line 1, byte 44: the text ends before its last '}'");
+    trk__store_list_done(&list);
+}
+
 static void removes_runs(void)
 {
     struct trk_store_list list;
@@ -182,6 +214,8 @@ int main(void)
     RUN(the_list_is_a_cache);
     RUN(short_runs_are_checked);
     RUN(damaged_files_are_listed);
+    RUN(a_cut_record_is_damaged);
+    RUN(a_cut_plain_record_is_damaged);
     RUN(removes_runs);
     CHECK(rmdir(folder) == 0);
     return check_done("store");

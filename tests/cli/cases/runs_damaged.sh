@@ -9,7 +9,8 @@ head -c 60 "$runs/$good" >"$runs/20260101-000002-bbbbbbbb.json.gz"
 echo '{"metrics": []}' >"$runs/20260101-000003-cccccccc.json.gz"
 echo 'not rows' >"$runs/20260101-000004-dddddddd.rows"
 echo 'half a head' >"$runs/20260101-000005-eeeeeeee.rows"
-touch -d '2026-01-01 01:00' "$runs"/20260101-00000[1-4]*
+head -c -4 "$runs/$good" >"$runs/20260101-000006-ffffffff.json.gz"
+touch -d '2026-01-01 01:00' "$runs"/20260101-00000[1-46]*
 resource-tracker runs | cut -c 1-24,26-46,87- | sort
 resource-tracker runs --json | sed -n 's/.*"id":"\([^"]*\)".*"damage":/\1 /p' | sort
 resource-tracker runs show 20260101-000001
