@@ -3,6 +3,7 @@
 #include "human.h"
 #include "message.h"
 #include "phase_words.h"
+#include "runs_table.h"
 #include "sparkline.h"
 #include "text.h"
 
@@ -14,67 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 1100, WORDS_SIZE = 160, OUTCOME_SIZE = 24, TIME_SIZE = 24 };
-
-static bool is_wanted(const struct cli_options *options, const struct trk_run_info *run)
-{
-    return !options->match || strstr(run->command, options->match) ||
-           strstr(run->job_name, options->match) || strstr(run->key, options->match);
-}
-
-static void outcome_of(const struct trk_run_info *run, char ret_text[OUTCOME_SIZE])
-{
-    if (*run->damage)
-        snprintf(ret_text, OUTCOME_SIZE, "damaged");
-    else if (run->running)
-        snprintf(ret_text, OUTCOME_SIZE, "running");
-    else if (run->interrupted)
-        snprintf(ret_text, OUTCOME_SIZE, "interrupted");
-    else if (!isnan(run->time_limit_seconds))
-        snprintf(ret_text, OUTCOME_SIZE, "time limit");
-    else if (run->exit_signal)
-        snprintf(ret_text, OUTCOME_SIZE, "signal %d", run->exit_signal);
-    else if (run->exit_code >= 0)
-        snprintf(ret_text, OUTCOME_SIZE, "exit %d", run->exit_code);
-    else
-        snprintf(ret_text, OUTCOME_SIZE, run->ended ? "ended" : "watched");
-}
-
-static const char *figure(const char *(*words)(double, char *), double value, char *text)
-{
-    return isnan(value) ? "-" : words(value, text);
-}
-
-static void started_at(const struct trk_run_info *run, char ret_text[TIME_SIZE])
-{
-    time_t seconds = (time_t)run->start_time;
-    struct tm local;
-    strcpy(ret_text, "-");
-    if (!*run->damage && !isnan(run->start_time) && localtime_r(&seconds, &local))
-        strftime(ret_text, TIME_SIZE, "%Y-%m-%d %H:%M:%S", &local);
-}
-
-static const char *subject_of(const struct trk_run_info *run)
-{
-    if (*run->damage)
-        return run->damage;
-    return run->kind == TRK_RUN_SYSTEM ? "(the machine)" : *run->command ? run->command : "-";
-}
+enum { PATH_SIZE = 1100, WORDS_SIZE = 160 };
 
 /* ---- list ---------------------------------------------------------------------------- */
-
-static void print_row(const struct trk_run_info *run)
-{
-    char started[TIME_SIZE], outcome[OUTCOME_SIZE];
-    char wall[CLI_HUMAN_SIZE], cpu[CLI_HUMAN_SIZE], memory[CLI_HUMAN_SIZE];
-    started_at(run, started);
-    outcome_of(run, outcome);
-    printf("%-24s  %-19s  %12s  %12s  %9s  %-11s  %s%s%s\n", run->id, started,
-           figure(cli_human_seconds, run->wall_seconds, wall),
-           figure(cli_human_seconds, run->cpu_seconds, cpu),
-           figure(cli_human_bytes, run->peak_memory_bytes, memory), outcome, run->job_name,
-           *run->job_name ? ": " : "", subject_of(run));
-}
 
 static void print_json_text(const char *key, const char *text)
 {
@@ -92,7 +35,8 @@ static void print_json_number(const char *key, double value, int decimals)
 
 static void print_run_json(const struct trk_run_info *run)
 {
-    printf("{\"id\":\"%s\"", run->id);
+    printf("{\"id\":");
+    cli_json_print(run->id);
     print_json_number("start_time", *run->damage ? NAN : run->start_time, 6);
     print_json_number("wall_seconds", run->wall_seconds, 6);
     print_json_number("cpu_seconds", run->cpu_seconds, 6);
@@ -117,28 +61,29 @@ static int list_runs(const struct cli_options *options, const trk_runs *runs)
     if (options->operands[0])
         return cli_fail("runs: '%s' is no action; there are show, rm, prune and export",
                         options->operands[0]);
-    size_t shown = 0;
+    if (!options->json) {
+        if (cli_runs_table_print(runs, options->match) == 0)
+            fprintf(stderr, "resource-tracker: no run is kept%s\n",
+                    options->match ? " with that in its command" : " yet");
+        return 0;
+    }
     struct trk_run_info run = {.size = sizeof run};
-    for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++) {
-        if (!is_wanted(options, &run))
-            continue;
-        if (options->json) {
+    for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++)
+        if (cli_run_is_wanted(&run, options->match)) {
             print_run_json(&run);
             printf("}\n");
-            continue;
         }
-        if (!shown++)
-            printf("%-24s  %-19s  %12s  %12s  %9s  %-11s  %s\n", "RUN", "STARTED", "TIME", "CPU",
-                   "MEMORY", "OUTCOME", "COMMAND");
-        print_row(&run);
-    }
-    if (!shown && !options->json)
-        fprintf(stderr, "resource-tracker: no run is kept%s\n",
-                options->match ? " with that in its command" : " yet");
     return 0;
 }
 
 /* ---- show ---------------------------------------------------------------------------- */
+
+static bool is_file_of(const char *name, const char *id)
+{
+    size_t len = strlen(id);
+    return strncmp(name, id, len) == 0 &&
+           (strcmp(name + len, ".json.gz") == 0 || strcmp(name + len, ".rows") == 0);
+}
 
 /* The index of the run that a word means; -1 with a message. A file is no run of the list. */
 static long find_run(const trk_runs *runs, const char *word)
@@ -152,7 +97,7 @@ static long find_run(const trk_runs *runs, const char *word)
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     struct trk_run_info run = {.size = sizeof run};
     for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++)
-        if (strncmp(name, run.id, strlen(run.id)) == 0)
+        if (is_file_of(name, run.id))
             return (long)i;
     cli_fail("%s is a file, not one of the runs that are kept", word);
     return -1;
@@ -259,7 +204,8 @@ static void print_cpu(const struct trk_run_info *run, const trk_frame *frame)
     bool machine = run->kind == TRK_RUN_SYSTEM;
     const char *name = machine ? "system_cpu_usage" : "process_cpu_usage";
     char words[WORDS_SIZE], cpu[CLI_HUMAN_SIZE], mean[CLI_HUMAN_SIZE], peak[CLI_HUMAN_SIZE];
-    int len = snprintf(words, sizeof words, "%s", figure(cli_human_seconds, run->cpu_seconds, cpu));
+    int len = snprintf(words, sizeof words, "%s",
+                       cli_human_or_dash(cli_human_seconds, run->cpu_seconds, cpu));
     double cores = run->cpu_seconds / run->wall_seconds;
     double most = frame ? largest_of(column_called(frame, name), rows_with_rates(run, frame)) : NAN;
     if (isnan(cores) && frame)
@@ -280,7 +226,7 @@ static void print_memory(const struct trk_run_info *run, const trk_frame *frame)
     double most = isnan(run->peak_memory_bytes) && values
                       ? largest_of(values, trk_frame_rows(frame))
                       : run->peak_memory_bytes;
-    int len = snprintf(words, sizeof words, "%s", figure(cli_human_bytes, most, peak));
+    int len = snprintf(words, sizeof words, "%s", cli_human_or_dash(cli_human_bytes, most, peak));
     double mean = values ? mean_of(values, trk_frame_rows(frame)) : NAN;
     if (!isnan(mean))
         snprintf(words + len, sizeof words - (size_t)len, " peak, %s on average",
@@ -311,26 +257,24 @@ static trk_frame *rows_of(const char *path)
     return frame;
 }
 
-static void print_details(const trk_runs *runs, const struct trk_run_info *run)
+static void print_details(const char *path, const struct trk_run_info *run)
 {
-    char started[TIME_SIZE], outcome[OUTCOME_SIZE], path[PATH_SIZE], wall[CLI_HUMAN_SIZE];
-    started_at(run, started);
-    outcome_of(run, outcome);
-    if (trk_runs_resolve(runs, run->id, path, sizeof path, NULL) < 0)
-        strcpy(path, "-");
+    char started[CLI_STARTED_SIZE], outcome[CLI_OUTCOME_SIZE], wall[CLI_HUMAN_SIZE];
+    cli_run_started(run, started);
+    cli_run_outcome(run, outcome);
     if (*run->damage) {
         printf("run       %s\noutcome   damaged: %s\nrecord    %s\n", run->id, run->damage, path);
         return;
     }
     printf("run       %s\n%s   %s\n", run->id,
-           run->kind == TRK_RUN_ATTACHED ? "process" : "command", subject_of(run));
+           run->kind == TRK_RUN_ATTACHED ? "process" : "command", cli_run_subject(run));
     if (*run->job_name)
         printf("name      %s\n", run->job_name);
     if (*run->key)
         printf("key       %s\n", run->key);
     const char *colour = outcome_colour(run);
     printf("started   %s\noutcome   %s%s%s\ntime      %s\n", started, colour, outcome,
-           *colour ? CLI_PLAIN : "", figure(cli_human_seconds, run->wall_seconds, wall));
+           *colour ? CLI_PLAIN : "", cli_human_or_dash(cli_human_seconds, run->wall_seconds, wall));
     trk_frame *frame = rows_of(path);
     print_cpu(run, frame);
     print_memory(run, frame);
@@ -339,18 +283,20 @@ static void print_details(const trk_runs *runs, const struct trk_run_info *run)
 }
 
 static void show_run(const struct cli_options *options, const trk_runs *runs,
-                     const struct trk_run_info *run)
+                     struct trk_run_info *run)
 {
     char path[PATH_SIZE];
     trk_phases *phases = NULL;
-    if (trk_runs_resolve(runs, run->id, path, sizeof path, NULL) == 0 &&
-        trk_phases_new(path, &phases, NULL) < 0)
+    if (trk_runs_resolve(runs, run->id, path, sizeof path, NULL) < 0)
+        strcpy(path, "-");
+    else if (trk_phases_new(path, &phases, NULL) < 0)
         phases = NULL;
     if (options->json) {
         print_run_json(run);
         print_phases_json(phases);
     } else {
-        print_details(runs, run);
+        cli_run_make_printable(run);
+        print_details(path, run);
         print_phases(phases, run->start_time);
     }
     trk_phases_free(phases);
@@ -454,7 +400,7 @@ static int prune_runs(const struct cli_options *options, trk_runs *runs)
     size_t removed = 0;
     struct trk_run_info run = {.size = sizeof run};
     for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++) {
-        if (run.running || !is_wanted(options, &run))
+        if (run.running || !cli_run_is_wanted(&run, options->match))
             continue;
         bool old = options->older_than_seconds >= 0 && run.start_time < oldest;
         if (!old && kept_bytes + (double)run.file_bytes <= limit) {

@@ -95,3 +95,9 @@ const char *cli_human_percent(double ratio, char text[CLI_HUMAN_SIZE])
     snprintf(text, CLI_HUMAN_SIZE, "%.*f %%", percent < 9.95 && percent > 0 ? 1 : 0, percent);
     return text;
 }
+
+const char *cli_human_or_dash(const char *(*words)(double, char *), double value,
+                              char text[CLI_HUMAN_SIZE])
+{
+    return isnan(value) ? "-" : words(value, text);
+}

@@ -19,4 +19,8 @@ const char *cli_human_number(double value, char text[CLI_HUMAN_SIZE]);
 /* "0.3 %", "98 %" */
 const char *cli_human_percent(double ratio, char text[CLI_HUMAN_SIZE]);
 
+/* The words of a figure, "-" where it is not known. */
+const char *cli_human_or_dash(const char *(*words)(double, char *), double value,
+                              char text[CLI_HUMAN_SIZE]);
+
 #endif

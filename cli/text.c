@@ -114,8 +114,7 @@ static void line_add_word(struct line *line, const char *word)
         line_add(line, *quote);
 }
 
-/* Cuts to `columns` with an ellipsis, never inside a character. */
-static void shorten(char *text, size_t columns)
+void cli_text_shorten(char *text, size_t columns)
 {
     static const char ellipsis[] = "...";
     enum { ELLIPSIS_COLUMNS = sizeof ellipsis - 1 };
@@ -140,7 +139,7 @@ void cli_text_command(char *const words[], size_t columns, char *ret_text, size_
         line_add_word(&line, words[i]);
     }
     cli_text_make_printable(ret_text);
-    shorten(ret_text, columns);
+    cli_text_shorten(ret_text, columns);
 }
 
 /* ---- wrapping ------------------------------------------------------------------------ */

@@ -28,6 +28,9 @@ size_t cli_text_columns(const char *text);
  * steer the terminal. */
 void cli_text_make_printable(char *text);
 
+/* Cuts to `columns`, three at least, with an ellipsis and never inside a character. */
+void cli_text_shorten(char *text, size_t columns);
+
 /* The words of a command on one line of at most `columns`, quoted where a word has blanks, control
  * characters as '?'; the end is replaced by "..." where it is too long. */
 void cli_text_command(char *const words[], size_t columns, char *ret_text, size_t size);

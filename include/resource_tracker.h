@@ -563,7 +563,8 @@ TRK_API size_t trk_runs_count(const trk_runs *runs);
 /* -ERANGE past the end. */
 TRK_API int trk_runs_at(const trk_runs *runs, size_t index, struct trk_run_info *ret_info);
 
-/* Where a run's record is: `run` is a file, an id or the beginning of one, or NULL for the last run. */
+/* Where a run's record is: `run` is a file, an id, its beginning or its last eight characters, or NULL for the last
+ * run. */
 TRK_API int trk_runs_resolve(const trk_runs *runs, const char *run, char *ret_path, size_t size,
                              struct trk_error *error);
 

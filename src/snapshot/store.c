@@ -262,13 +262,20 @@ int trk__store_find(const char *path, const char *key, size_t max, char ***ret_p
     return (int)count;
 }
 
+/* By its beginning, or by what stands behind its time and differs between any two runs. */
+static bool is_meant_by(const char *id, const char *run)
+{
+    const char *dash = strrchr(id, '-');
+    return strncmp(id, run, strlen(run)) == 0 || (dash && strcmp(dash + 1, run) == 0);
+}
+
 static const struct trk_run_info *match_id(const struct trk_store_list *list, const char *run,
                                            size_t *ret_matches)
 {
     const struct trk_run_info *found = NULL;
     *ret_matches = 0;
     for (size_t i = 0; i < list->count; i++) {
-        if (strncmp(list->run[i].id, run, strlen(run)) != 0)
+        if (!is_meant_by(list->run[i].id, run))
             continue;
         if (strcmp(list->run[i].id, run) == 0) {
             *ret_matches = 1;
@@ -320,7 +327,7 @@ int trk__store_resolve(const char *path, const char *run, char ret_path[TRK_STOR
                    : trk__error_set(error, -ENOENT,
                                     "no run is kept yet; track one: resource-tracker COMMAND");
     else if (matches > 1)
-        code = trk__error_set(error, -EEXIST, "%zu runs begin with %s; give more of the id",
+        code = trk__error_set(error, -EEXIST, "%zu runs are meant by %s; give more of the id",
                               matches, run);
     else
         path_of(path, found, ret_path);
