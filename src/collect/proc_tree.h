@@ -32,7 +32,8 @@ struct trk_proc {
     uint64_t pss_resident_bytes; /* its resident size at that read */
     int64_t pss_read_ns;         /* 0: never read */
     uint64_t mark_bytes;         /* largest resident size ever; 0: never read */
-    uint64_t mark_faults;        /* its faults when that was read */
+    uint64_t mark_faults;        /* its faults when that was read ... */
+    uint64_t mark_huge_faults;   /* ... and the huge ones of the machine */
     bool mark_is_final;          /* it has ended, and the peak knows */
 };
 

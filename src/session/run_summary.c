@@ -57,6 +57,17 @@ static void summarise_cpu(const struct trk_session *session, struct trk_summary 
     summary->cpu_is_lower_bound = verdict.is_lower_bound;
 }
 
+/* The kernel counts a process's pages on each CPU apart, and brings a count home when it has a batch of them: the mark of
+ * one that ran here and there on its way is short of some. */
+static uint64_t uncounted_bytes(const struct trk_session *session)
+{
+    enum { SMALLEST_BATCH = 32, BATCH_PER_CPU = 2, CPUS_OF_A_PROCESS = 2 };
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t batch = cpus > 0 ? (uint64_t)cpus * BATCH_PER_CPU : 0;
+    return (batch > SMALLEST_BATCH ? batch : SMALLEST_BATCH) * CPUS_OF_A_PROCESS *
+           session->context.page_bytes;
+}
+
 /* The largest resident size of all that have ended; 0 where somebody may have ended untold. */
 static uint64_t largest_of_ended(const struct trk_session *session)
 {
@@ -68,7 +79,7 @@ static uint64_t largest_of_ended(const struct trk_session *session)
         largest = session->trace.largest_bytes;
     if (truth->taskstats_whole && truth->record_largest_bytes > largest)
         largest = truth->record_largest_bytes;
-    return largest;
+    return largest ? largest + uncounted_bytes(session) : 0;
 }
 
 /* Without one true read nothing is known of what it shared: as much as programs commonly do is taken off. */

@@ -123,6 +123,7 @@ void trk__truth_done(struct trk_truth *truth)
     for (unsigned i = 0; i < TRK_TRUTH_COUNT; i++)
         close_source(truth, i);
     trk__book_done(&truth->book);
+    trk__huge_faults_close(&truth->huge);
     free(truth->pending);
 }
 

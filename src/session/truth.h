@@ -3,6 +3,7 @@
 #ifndef TRK_SESSION_TRUTH_H
 #define TRK_SESSION_TRUTH_H
 
+#include "account/huge_faults.h"
 #include "account/kernel_log.h"
 #include "account/peak.h"
 #include "account/process_book.h"
@@ -72,6 +73,8 @@ struct trk_truth {
     bool had_events;
     struct trk_peak_gone gone; /* since */
     uint32_t next_mark;
+    struct trk_huge_faults huge;
+    uint64_t huge_first; /* its count at the first look */
 
     struct trk_moment moment[TRK_MOMENTS];
     unsigned moment_count, moment_next;

@@ -1,5 +1,6 @@
 /* The job's memory between samples, and in its last moments. */
 #include "account/high_water.h"
+#include "base/less.h"
 #include "session/session.h"
 #include "session/truth.h"
 
@@ -22,7 +23,22 @@ static const int64_t MOMENT_APART_NS = 900000000;
 static uint64_t faults_since_mark(const struct trk_proc *proc)
 {
     uint64_t faults = proc->stat.minor_faults + proc->stat.major_faults;
-    return faults > proc->mark_faults ? faults - proc->mark_faults : 0;
+    return trk__less(faults, proc->mark_faults);
+}
+
+static void read_huge(struct trk_truth *truth)
+{
+    bool is_first = !truth->huge.is_open;
+    uint64_t now = trk__huge_faults_now(&truth->huge, &truth->session->context);
+    if (is_first)
+        truth->huge_first = now;
+}
+
+/* What huge pages may have added to that: since its mark was read, or since the first look where it never was. */
+static uint64_t huge_since_mark(const struct trk_truth *truth, const struct trk_proc *proc)
+{
+    uint64_t before = proc->mark_faults ? proc->mark_huge_faults : truth->huge_first;
+    return trk__huge_faults_bytes(&truth->huge, faults_since_mark(proc), before);
 }
 
 static void count_vanished(struct trk_truth *truth, const struct trk_proc *proc)
@@ -36,9 +52,11 @@ static void count_vanished(struct trk_truth *truth, const struct trk_proc *proc)
 void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc)
 {
     enum { MOVED_LITTLE_BYTES = 16 << 20 };
-    uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES;
     if (proc->mark_is_final)
         return;
+    if (faults_since_mark(proc))
+        read_huge(truth);
+    uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES + huge_since_mark(truth, proc);
     if (trk__proc_is_zombie(proc) && proc->mark_faults && moved_bytes < MOVED_LITTLE_BYTES) {
         truth->gone.ended_marks_bytes += proc->mark_bytes;
         truth->gone.ended_moved_bytes += moved_bytes;
@@ -57,13 +75,9 @@ static bool read_mark(struct trk_truth *truth, struct trk_proc *proc)
     if (mark.peak_rss_bytes > proc->mark_bytes)
         proc->mark_bytes = mark.peak_rss_bytes;
     proc->mark_faults = proc->stat.minor_faults + proc->stat.major_faults;
+    proc->mark_huge_faults = truth->huge.count;
     truth->ignores_sigchld |= mark.ignores_sigchld;
     return true;
-}
-
-static uint64_t growth(uint64_t before, uint64_t now)
-{
-    return now > before ? now - before : 0;
 }
 
 /* Births on the machine since the last look, by the kernel's count; 0 where it was not read both times. */
@@ -74,7 +88,7 @@ static uint64_t count_forks(struct trk_truth *truth, const struct trk_sample *sa
     uint64_t before = truth->forks_before ? truth->forks_before : first ? first - 1 : 0;
     uint64_t now = has_forks ? sample->raw[TRK_M_SYS_FORKS_TOTAL] : 0;
     truth->forks_before = now;
-    return before && now ? growth(before, now) : 0;
+    return before && now ? trk__less(now, before) : 0;
 }
 
 /* No more have ended unseen than faults were taken over that no look had seen, where the job's processes can't end
@@ -83,7 +97,7 @@ static uint64_t count_untold(struct trk_truth *truth)
 {
     const struct trk_job *job = &truth->session->job;
     uint64_t untold = job->ledger.unseen_faults;
-    uint64_t since = growth(truth->untold_before, untold);
+    uint64_t since = trk__less(untold, truth->untold_before);
     bool is_lost = job->ledger.lost_children > truth->lost_before;
     truth->untold_before = untold;
     truth->lost_before = job->ledger.lost_children;
@@ -100,9 +114,9 @@ static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *s
     bool told = has_events && (truth->had_events || !truth->found_before);
     uint64_t most = told ? trk__book_interval(&truth->book) : UINT32_MAX;
     uint64_t forks = count_forks(truth, sample);
-    uint64_t births = told ? growth(truth->told_before, truth->book.ever) : forks;
-    uint64_t finds = growth(truth->found_before, job->tree.ever);
-    uint64_t missing = growth(finds, births + truth->missing_before);
+    uint64_t births = told ? trk__less(truth->book.ever, truth->told_before) : forks;
+    uint64_t finds = trk__less(job->tree.ever, truth->found_before);
+    uint64_t missing = trk__less(births + truth->missing_before, finds);
     uint64_t untold = count_untold(truth);
     if (untold < most)
         most = untold;
@@ -110,13 +124,28 @@ static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *s
     truth->had_events = has_events;
     truth->told_before = truth->book.ever;
     truth->found_before = job->tree.ever;
-    truth->missing_before = growth(finds, births);
+    truth->missing_before = trk__less(births, finds);
     if (truth->missing_before > missing - unseen)
         truth->missing_before = missing - unseen;
     return (uint32_t)unseen;
 }
 
-static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, uint64_t before_bytes)
+/* What huge pages may have added to marks that a look did not read: of all processes together no more than the machine
+ * had since the oldest of those marks. */
+struct huge_movement {
+    bool is_read;
+    uint64_t sum_bytes, most_bytes;
+};
+
+static void add_movement(struct trk_truth *truth, uint64_t moved_bytes)
+{
+    truth->peak.excess_bytes += moved_bytes;
+    truth->peak.marks_bytes += moved_bytes;
+    truth->peak.growth_bytes += moved_bytes;
+}
+
+static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, uint64_t before_bytes,
+                        struct huge_movement *huge)
 {
     uint64_t page = truth->session->context.page_bytes;
     struct trk_peak_process process = {
@@ -130,10 +159,11 @@ static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, ui
         return;
     /* A mark that was not read now may have moved by what was faulted in since: pages of its own, which are
      * what makes a job large. */
-    uint64_t moved_bytes = faults_since_mark(proc) * page;
-    truth->peak.excess_bytes += moved_bytes;
-    truth->peak.marks_bytes += moved_bytes;
-    truth->peak.growth_bytes += moved_bytes;
+    add_movement(truth, faults_since_mark(proc) * page);
+    uint64_t most = trk__huge_faults_bytes(&truth->huge, UINT64_MAX, proc->mark_huge_faults);
+    huge->sum_bytes += huge_since_mark(truth, proc);
+    if (most > huge->most_bytes)
+        huge->most_bytes = most;
 }
 
 /* A zombie, or one that is about to be. */
@@ -151,7 +181,9 @@ static bool is_mark_wanted(const struct trk_truth *truth, const struct trk_proc 
     uint64_t faults = faults_since_mark(proc);
     if (!truth->source[TRK_TRUTH_HWM].is_open || (proc->mark_bytes && !faults))
         return false;
-    return reads || (!proc->mark_faults && faults > proc->statm.resident_pages + LITTLE_PAGES);
+    uint64_t huge_pages = huge_since_mark(truth, proc) / truth->session->context.page_bytes;
+    return reads ||
+           (!proc->mark_faults && faults + huge_pages > proc->statm.resident_pages + LITTLE_PAGES);
 }
 
 static uint32_t reads_of_a_look(uint32_t processes)
@@ -164,6 +196,7 @@ static void read_marks(struct trk_truth *truth)
     struct trk_job *job = &truth->session->job;
     uint32_t count = job->tree.count;
     uint32_t reads = reads_of_a_look(count);
+    struct huge_movement huge = {0};
     for (uint32_t i = 0; i < count; i++) {
         struct trk_proc *proc = &job->tree.item[(i + truth->next_mark) % count];
         uint64_t before_bytes = proc->mark_bytes;
@@ -173,6 +206,10 @@ static void read_marks(struct trk_truth *truth)
             trk__truth_mark_ended(truth, proc);
             proc->mark_is_final = true;
             continue;
+        }
+        if (!huge.is_read && faults_since_mark(proc)) {
+            read_huge(truth);
+            huge.is_read = true;
         }
         if (is_mark_wanted(truth, proc, reads)) {
             reads -= reads > 0;
@@ -185,8 +222,9 @@ static void read_marks(struct trk_truth *truth)
         uint64_t rss_bytes = proc->statm.resident_pages * truth->session->context.page_bytes;
         if (rss_bytes > proc->mark_bytes)
             proc->mark_bytes = rss_bytes;
-        add_to_peak(truth, proc, before_bytes);
+        add_to_peak(truth, proc, before_bytes, &huge);
     }
+    add_movement(truth, huge.sum_bytes < huge.most_bytes ? huge.sum_bytes : huge.most_bytes);
     truth->next_mark = count ? (truth->next_mark + READS_ALWAYS) % count : 0;
 }
 

@@ -10,6 +10,7 @@ PEAKS = {
     "spike of 240 ms": (("spike", 1024, 240, 1), 1024, 0.05),
     "spike of a child": (("child_spike", 1024, 50), 1024, 0.05),
     "overlapping": (("overlap", 150, 3, 200), 450, None),
+    "huge pages": (("huge_zombies", 64, 4, 50), 256, None),
     "copies": (("copies", 300, 4, 300), 300, None),
     "before an exec": (("big_before_exec", 300), 300, 0.05),
 }

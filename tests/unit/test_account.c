@@ -2,7 +2,6 @@
 #include "account/peak.h"
 #include "account/process_book.h"
 #include "account/reconcile.h"
-#include "account/teardown.h"
 #include "check.h"
 
 static const uint64_t MIB = 1 << 20, MS = 1000000;
@@ -288,12 +287,6 @@ static void forks_are_the_jobs_as_its_cpu_time_is(void)
     CHECK_U64(trk__likely_forks(0, &(struct trk_machine_time){0}), 0);
 }
 
-static void the_end_of_a_process_takes_some_time(void)
-{
-    uint64_t each_ns = trk__teardown_measure_ns();
-    CHECK(each_ns > 1000 && each_ns < 1000 * MS);
-}
-
 static void what_was_booked_twice_is_shown_by_a_counter(void)
 {
     struct trk_cpu_figures figures = {.booked_ns = 320 * MS,
@@ -354,7 +347,6 @@ int main(void)
     RUN(a_clock_that_goes_back_tells_nothing);
     RUN(a_counter_lacks_the_end_of_each_process);
     RUN(forks_are_the_jobs_as_its_cpu_time_is);
-    RUN(the_end_of_a_process_takes_some_time);
     RUN(what_was_booked_twice_is_shown_by_a_counter);
     RUN(exit_stops_have_the_last_word);
     RUN(without_a_counter_it_is_a_lower_bound);

@@ -275,8 +275,8 @@ static void memory_is_flat_over_a_million_ticks(void)
     world_done(&w);
 }
 
-static void process_at(const struct world *w, int pid, char state, unsigned long resident,
-                       unsigned long mark_mib)
+static void faulting_process_at(const struct world *w, int pid, char state, unsigned long resident,
+                                unsigned long mark_mib, unsigned long faults)
 {
     char status[64];
     bool is_alive = state != 'Z';
@@ -285,13 +285,19 @@ static void process_at(const struct world *w, int pid, char state, unsigned long
                                                         .start = (unsigned long)pid,
                                                         .state = state,
                                                         .utime = 10,
-                                                        .minflt = 40000,
+                                                        .minflt = faults,
                                                         .resident = is_alive ? resident : 0});
     snprintf(status, sizeof status, "proc/%d/status", pid);
     if (mark_mib)
         fake_root_write(&w->root, status, "Name:\tjob\nVmHWM:\t%lu kB\n", mark_mib * 1024);
     else
         fake_root_write(&w->root, status, "Name:\tjob\nState:\tZ (zombie)\n");
+}
+
+static void process_at(const struct world *w, int pid, char state, unsigned long resident,
+                       unsigned long mark_mib)
+{
+    faulting_process_at(w, pid, state, resident, mark_mib, 40000);
 }
 
 /* Two that held 150 MiB each at the highest, and what is left of it at the look. */
@@ -326,6 +332,31 @@ static void a_mark_that_is_gone_counts_as_the_largest(void)
     tick(&w, SECOND);
     CHECK(trk__peak_high(&w.session->truth.peak, 150 * MIB, &high));
     CHECK(high >= 450 * MIB);
+    world_done(&w);
+}
+
+/* Two were seen small. They have ended with 30 faults more, each of which may have brought 2 MiB. */
+static void a_few_huge_faults_may_have_brought_much(void)
+{
+    enum { MIB = 1 << 20 };
+    static const char count[] =
+        "sys/kernel/mm/transparent_hugepage/hugepages-2048kB/stats/anon_fault_alloc";
+    struct world w;
+    uint64_t high;
+    world_of_two(&w, TRK_MEMORY_RSS, 1, 1);
+    fake_root_write(&w.root, "sys/kernel/mm/transparent_hugepage/enabled",
+                    "always [madvise] never\n");
+    fake_root_write(&w.root, "sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n");
+    fake_root_write(&w.root, count, "1000\n");
+    process_at(&w, 101, 'S', 256, 1);
+    process_at(&w, 102, 'S', 256, 1);
+    tick(&w, SECOND);
+    fake_root_write(&w.root, count, "1060\n");
+    faulting_process_at(&w, 101, 'Z', 0, 0, 40030);
+    faulting_process_at(&w, 102, 'Z', 0, 0, 40030);
+    tick(&w, SECOND);
+    CHECK(trk__peak_high(&w.session->truth.peak, 61 * MIB, &high));
+    CHECK(high >= 122 * MIB);
     world_done(&w);
 }
 
@@ -477,6 +508,7 @@ int main(void)
     RUN(a_process_that_is_not_there_is_told);
     RUN(memory_is_flat_over_a_million_ticks);
     RUN(a_mark_that_is_gone_counts_as_the_largest);
+    RUN(a_few_huge_faults_may_have_brought_much);
     RUN(a_read_after_memory_was_given_back_lowers_no_bound);
     RUN(one_that_was_born_too_late_for_a_look_counts_in_the_next);
     RUN(the_kernels_log_names_whom_it_killed);

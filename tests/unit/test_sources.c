@@ -1,7 +1,10 @@
 /* The sources of exact totals: recorded netlink messages taken apart, and what of it this machine allows. */
 #include "account/event_parse.h"
 #include "account/high_water.h"
+#include "account/huge_faults.h"
+#include "account/teardown.h"
 #include "check.h"
+#include "fake_root.h"
 #include "netlink_bytes.h"
 
 #include <errno.h>
@@ -219,6 +222,49 @@ static void every_refusal_has_a_reason(void)
     trk__context_done(&context);
 }
 
+#define HUGE_PAGES "sys/kernel/mm/transparent_hugepage/"
+
+static void huge_faults_are_counted_where_the_kernel_has_them(void)
+{
+    static const char count[] = HUGE_PAGES "hugepages-2048kB/stats/anon_fault_alloc";
+    struct trk_context context;
+    struct fake_root root;
+    fake_root_init(&root);
+    fake_root_write(&root, "proc/vmstat", "nr_free_pages 5\nthp_fault_alloc 7\nthp_split 1\n");
+    fake_root_write(&root, HUGE_PAGES "enabled", "always madvise [never]\n");
+    fake_root_write(&root, HUGE_PAGES "hpage_pmd_size", "2097152\n");
+    CHECK(trk__context_init(&context, root.path, NULL) == 0);
+    struct trk_huge_faults huge = {0};
+    CHECK_U64(trk__huge_faults_now(&huge, &context), 0); /* none is allowed */
+    CHECK_U64(trk__huge_faults_bytes(&huge, 100, 0), 0);
+    trk__huge_faults_close(&huge);
+
+    fake_root_write(&root, HUGE_PAGES "enabled", "[always] madvise never\n");
+    CHECK_U64(trk__huge_faults_now(&huge, &context), 7); /* an older kernel */
+    fake_root_write(&root, "proc/vmstat", "nr_free_pages 5\nthp_fault_alloc 9\nthp_split 1\n");
+    CHECK_U64(trk__huge_faults_now(&huge, &context), 9);
+    CHECK_U64(trk__huge_faults_bytes(&huge, 100, 7),
+              2 * 2097152);                                  /* no more than the machine had ... */
+    CHECK_U64(trk__huge_faults_bytes(&huge, 1, 7), 2097152); /* ... nor than the process faulted */
+    trk__huge_faults_close(&huge);
+
+    fake_root_write(&root, count, "12\n");
+    CHECK_U64(trk__huge_faults_now(&huge, &context), 12);
+    fake_root_write(&root, count, "\n");
+    CHECK_U64(trk__huge_faults_now(&huge, &context),
+              12); /* what cannot be read tells nothing new */
+    trk__huge_faults_close(&huge);
+    trk__context_done(&context);
+    fake_root_done(&root);
+}
+
+static void the_end_of_a_process_takes_some_time(void)
+{
+    const uint64_t second_ns = 1000000000;
+    uint64_t each_ns = trk__teardown_measure_ns();
+    CHECK(each_ns > 1000 && each_ns < second_ns);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) {
@@ -237,5 +283,7 @@ int main(int argc, char **argv)
     RUN(perf_counts_a_child_and_not_ourselves);
     RUN(records_of_a_child_arrive);
     RUN(every_refusal_has_a_reason);
+    RUN(huge_faults_are_counted_where_the_kernel_has_them);
+    RUN(the_end_of_a_process_takes_some_time);
     return check_done("sources");
 }

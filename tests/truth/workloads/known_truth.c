@@ -15,6 +15,7 @@
  *   spike MIB MS COUNT           one process that grows and shrinks between samples
  *   child_spike MIB MS           the same in a child that ends with it
  *   overlap MIB COUNT MS         COUNT processes that hold MIB each at the same time
+ *   huge_zombies MIB COUNT MS    the same in huge pages, by processes that were seen small and are waited for late
  *   copies MIB COUNT MS          a large parent and copies that write nothing
  *   execs COUNT MS               a chain of programs in one process
  *   big_before_exec MIB          grows, then becomes another program
@@ -277,6 +278,39 @@ static void overlap(size_t mib, unsigned count, double seconds)
     print_number("peak_mib", (double)(mib * count));
 }
 
+static void hold_in_huge_pages(size_t mib)
+{
+    enum { HUGE_BYTES = 2 * MIB };
+    char *memory = mmap(NULL, mib * MIB + HUGE_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        fail("mmap");
+    memory += HUGE_BYTES - (uintptr_t)memory % HUGE_BYTES;
+    if (madvise(memory, mib * MIB, MADV_HUGEPAGE) < 0)
+        fail("madvise");
+    for (size_t at = 0; at < mib * MIB; at += 4096)
+        memory[at] = 1;
+}
+
+static void huge_zombies(size_t mib, unsigned count, double seconds)
+{
+    const double until_seen = 1.3;
+    for (unsigned i = 0; i < count; i++)
+        if (fork_or_fail() == 0) {
+            sleep_seconds(until_seen);
+            hold_in_huge_pages(mib);
+            shared->ready++;
+            while (shared->ready < count)
+                sleep_seconds(0.001);
+            sleep_seconds(seconds);
+            _exit(0);
+        }
+    sleep_seconds(2 * until_seen);
+    while (wait(NULL) >= 0)
+        continue;
+    print_number("peak_mib", (double)(mib * count));
+}
+
 static void copies(size_t mib, unsigned count, double seconds)
 {
     hold(mib);
@@ -352,6 +386,8 @@ int main(int argc, char **argv)
         child_spike((size_t)first, second / 1000);
     else if (strcmp(kind, "overlap") == 0)
         overlap((size_t)first, (unsigned)second, third / 1000);
+    else if (strcmp(kind, "huge_zombies") == 0)
+        huge_zombies((size_t)first, (unsigned)second, third / 1000);
     else if (strcmp(kind, "copies") == 0)
         copies((size_t)first, (unsigned)second, third / 1000);
     else if (strcmp(kind, "big_before_exec") == 0) {
