@@ -72,6 +72,20 @@ static size_t rows_of(const struct trk_snapshot *snapshot)
     return process < system ? process : system;
 }
 
+/* Of a clock that was set back meanwhile, and of rows without a time, the grid is all that is known. Two rows within
+ * the millisecond to which times are written are no interval apart. */
+static void fill_times(struct trk_run_view *view, const struct trk_series_column *column)
+{
+    const double grain = 1e-3;
+    double last = 0;
+    for (size_t row = 0; row < view->rows; row++) {
+        double time = column ? trk__series_value(column, row) - view->start_time : NAN;
+        if (!(time > last))
+            time = last + (row && time > last - grain ? grain / 2 : view->interval_seconds);
+        view->times[row] = last = time;
+    }
+}
+
 int trk__run_view_init(struct trk_run_view *view, const struct trk_snapshot *snapshot)
 {
     *view = (struct trk_run_view){.snapshot = snapshot, .rows = rows_of(snapshot)};
@@ -84,16 +98,9 @@ int trk__run_view_init(struct trk_run_view *view, const struct trk_snapshot *sna
     const struct trk_series_column *column = trk__series_find(axis_of(snapshot), TRK_M_TIMESTAMP);
     double first = column && view->rows ? trk__series_value(column, 0) : NAN;
     view->start_time = trk__snapshot_number(snapshot, "metadata.start_time");
-    /* Of a clock that was set back meanwhile, and of rows without a time, the grid is all that is known. */
     if (!(view->start_time > 0) || view->start_time > first)
         view->start_time = isnan(first) ? 0 : first - view->interval_seconds;
-    double last = 0;
-    for (size_t row = 0; row < view->rows; row++) {
-        double time = column ? trk__series_value(column, row) - view->start_time : NAN;
-        if (!(time > last))
-            time = last + view->interval_seconds;
-        view->times[row] = last = time;
-    }
+    fill_times(view, column);
     return 0;
 }
 

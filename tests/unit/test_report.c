@@ -225,6 +225,17 @@ static void test_short_closing_row_makes_no_peak(void)
     trk_free(html);
 }
 
+/* Times are written in milliseconds: a closing row may have that of the row before it, and covers next to nothing. */
+static void test_row_within_a_millisecond_is_no_interval(void)
+{
+    char *html = page_of("{\"metadata\":{\"interval\":1,\"start_time\":100,\"wall_seconds\":2},"
+                         "\"process_metrics\":{\"timestamp\":[101,102,102],"
+                         "\"cpu_usage\":[0.5,1,2]}}",
+                         NULL);
+    CHECK(strstr(html, "\"max\":1,\"last\":2,") != NULL);
+    trk_free(html);
+}
+
 /* Mean CPU of the two runs 1.92, 5 GiB x 1.2: two cores, 6 GiB. */
 static void test_short_step_has_the_classic_figures(void)
 {
@@ -304,6 +315,7 @@ int main(void)
         RUN(test_what_the_caller_says);
         RUN(test_average_cpu_is_the_exact_total_everywhere);
         RUN(test_short_closing_row_makes_no_peak);
+        RUN(test_row_within_a_millisecond_is_no_interval);
         RUN(test_short_step_has_the_classic_figures);
         RUN(test_wrong_wishes_are_refused);
         RUN(test_odd_records_have_a_page);
