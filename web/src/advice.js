@@ -1,6 +1,6 @@
 // What to ask for next time: levels with risk and reasons, ready to paste; what it costs.
 import { h, visible } from "./dom.js";
-import { count, duration, known, money, percent, roundBytes } from "./format.js";
+import { bytes, count, duration, known, money, number, percent, roundBytes } from "./format.js";
 
 const LEVELS = ["lean", "balanced", "safe"];
 const FORMS = {
@@ -118,6 +118,14 @@ function adviceBody(run) {
   ];
 }
 
+// Why there is no advice, and the peaks that its words speak of.
+function refusalBody(run) {
+  const { refusal, peaks } = run.advice;
+  const memory = run.totals?.peak_memory_bytes?.value ?? peaks?.memory * 1048576;
+  const words = [known(memory) && `${bytes(memory)} of memory`, known(peaks?.cpu) && `${number(peaks.cpu)} cores`].filter(Boolean);
+  return [h("p", { class: "muted" }, visible(refusal)), words.length > 0 && h("p", { id: "peaks" }, `Peaks: ${words.join(", ")}`)];
+}
+
 // For lack of better: what the simple rule says, in the words of the workflow.
 function classicBody(run) {
   const { cpu, memory, gpu, vram } = run.classic_need;
@@ -137,7 +145,7 @@ export function adviceCard(run) {
     "section",
     { class: "card advice", id: "advice", "aria-labelledby": "advice-title" },
     h("div", { class: "card-head" }, h("h2", { id: "advice-title" }, "What to ask for next time"), enough && h("span", { class: "muted" }, basisWords(advice))),
-    enough ? adviceBody(run) : h("p", { class: "muted" }, visible(advice.refusal)),
+    enough ? adviceBody(run) : refusalBody(run),
     !enough && run.classic_need && classicBody(run),
   );
 }

@@ -169,7 +169,7 @@ export function phasesCard(run) {
     `${number(within(run, "process_cpu", phase).mean)} cores`, bytes(within(run, "process_memory", phase).max),
   ]);
   for (const point of run.points) rows.push([foreign(point.name), `+${duration(point.at)}`, "–", "–", "–"]);
-  return card("phases", "Phases and events", table({ caption: "Phases and events", head: ["Name", "From", "For", "CPU", "Memory peak"], rows }));
+  return card("phases", "Phases and events", table({ caption: "Phases and events", head: ["Name", "From", "For", "CPU", "Largest memory sample"], rows }));
 }
 
 // ---- how it was measured

@@ -94,12 +94,13 @@ function timeline(run, processes) {
     const label = visible(p.command).slice(0, 60);
     const inside = width > 8 * label.length + 16;
     const right = !inside && from + width > WIDTH * 0.75;
+    const strength = 0.35 + 0.65 * Math.sqrt((p.cpu_seconds ?? 0) / most);
     return svg(
       "g",
       null,
       svg("title", null, `${visible(p.command)} (${p.pid}): ${lifeOf(p, run)}, ${duration(p.cpu_seconds)} CPU, ${bytes(p.peak_rss_bytes)}`),
-      svg("rect", { class: p.exit_code ? "bar failed" : "bar", x: from, y: lane * LANE + 3, width, height: LANE - 6, rx: 3, opacity: 0.35 + 0.65 * Math.sqrt((p.cpu_seconds ?? 0) / most) }),
-      svg("text", { class: inside ? "on-bar" : "", x: right ? from - 6 : inside ? from + 8 : from + width + 6, y: lane * LANE + 14, "text-anchor": right ? "end" : "start" }, label),
+      svg("rect", { class: p.exit_code ? "bar failed" : "bar", x: from, y: lane * LANE + 3, width, height: LANE - 6, rx: 3, opacity: strength }),
+      svg("text", { class: inside && strength > 0.8 ? "on-bar" : "", x: right ? from - 6 : inside ? from + 8 : from + width + 6, y: lane * LANE + 14, "text-anchor": right ? "end" : "start" }, label),
     );
   });
   const marks = [0, 0.25, 0.5, 0.75, 1].map((share) =>

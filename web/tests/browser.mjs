@@ -243,6 +243,7 @@ test("cost: of this run, and of the server that is recommended", async () => {
   assert.equal((await rowsOf(page, ".servers")).length, 4);
   const short = await open(makePage("short", fixtures.shortJob()));
   assert.match(await textOf(short, "#advice"), /too little to size a job by/);
+  assert.match(await textOf(short, "#peaks"), /^Peaks: [\d.]+ [MG]iB of memory, [\d.]+ cores$/);
   assert.match(await textOf(short, "#tile-cost"), /^Cost of this run \$0\.0\d+/);
   assert.equal(await short.locator(".servers").count(), 0);
   // What was inferred is marked, and a price of another region is called one; an offer says where its price holds.
@@ -418,6 +419,7 @@ test("keyboard and screen readers", async () => {
   for (const theme of ["light", "dark"]) {
     const page = await open(makePage("cpu", fixtures.cpuJob()), { theme, bypassCSP: true });
     await page.evaluate(axe);
+    await page.locator("#chart-cpu .legend-item").first().evaluate((item) => item.click()); // what is hidden can be read as well
     const { violations } = await page.evaluate(() => axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] }));
     assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`), []);
     await page.keyboard.press("Tab");
