@@ -64,7 +64,7 @@ static int list_runs(const struct cli_options *options, const trk_runs *runs)
     if (!options->json) {
         if (cli_runs_table_print(runs, options->match) == 0)
             fprintf(stderr, "resource-tracker: no run is kept%s\n",
-                    options->match ? " with that in its command" : " yet");
+                    options->match ? " with that in its command, name or key" : " yet");
         return 0;
     }
     struct trk_run_info run = {.size = sizeof run};
@@ -99,7 +99,9 @@ static long find_run(const trk_runs *runs, const char *word)
     for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++)
         if (is_file_of(name, run.id))
             return (long)i;
-    cli_fail("%s is a file, not one of the runs that are kept", word);
+    cli_fail(access(path, F_OK) == 0 ? "%s is a file, not one of the runs that are kept"
+                                     : "%s is neither a run that is kept nor a file",
+             word);
     return -1;
 }
 
@@ -387,6 +389,9 @@ static double parse_size(const char *text)
 
 static int prune_runs(const struct cli_options *options, trk_runs *runs)
 {
+    if (options->operands[0])
+        return cli_fail("runs prune takes no run ('%s'); resource-tracker runs rm removes one",
+                        options->operands[0]);
     double limit = options->max_size ? parse_size(options->max_size) : INFINITY;
     if (limit < 0)
         return cli_fail("--max-size: '%s' is not a size; write it as 500M or 2G",

@@ -351,6 +351,12 @@ static int check_pairs(const struct cli_invocation *invocation, struct trk_error
         return cli_error_set(error, -EINVAL,
                              "--older-than and --max-size say what 'runs prune' removes; "
                              "resource-tracker runs lists all");
+    if (options->action && !prunes && is_typed(invocation, "match"))
+        return cli_error_set(
+            error, -EINVAL,
+            "--match chooses what 'runs' lists and 'runs prune' removes; 'runs %s' "
+            "takes a run's id",
+            options->action);
     return 0;
 }
 

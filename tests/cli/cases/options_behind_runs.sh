@@ -6,4 +6,7 @@ resource-tracker runs show "$id" --json | grep -c '"job_name":"nap"'
 resource-tracker recommend "$id" --json | grep -c classic
 resource-tracker runs --older-than 3d; echo "$?"
 resource-tracker convert --max-rows 1.5 a b; echo "$?"
+resource-tracker runs prune "$id" --max-size 0; echo "$?"
+resource-tracker runs show --match nothing; echo "$?"
+resource-tracker runs show ./missing; echo "$?"
 resource-tracker runs prune --older-than 0
