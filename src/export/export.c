@@ -45,7 +45,7 @@ int trk__export_to(const char *format, const struct trk_export_facts *facts, int
     else if (code == 0)
         code = trk__file_write_all(fd, text.data, text.len);
     if (code < 0 && code != -ENOENT)
-        trk__error_set(error, code, "%s", strerror(-code));
+        trk__error_set(error, code, "can't write it: %s", strerror(-code));
     trk__buffer_done(&text);
     return code;
 }

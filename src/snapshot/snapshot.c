@@ -189,9 +189,21 @@ static struct trk_series *table_called(struct trk_snapshot *snapshot, const char
                                                        : NULL;
 }
 
+/* What a run is kept in until it ends is told apart, since its id leads there. */
+static bool is_growing(struct trk_input *input)
+{
+    static const char magic[] = "TRKROWS";
+    return trk__input_peek(input) == magic[0] && (size_t)(input->end - input->at) >= sizeof magic &&
+           memcmp(input->at, magic, sizeof magic) == 0;
+}
+
 static void take_whole(struct loader *loader)
 {
     struct trk_pull *pull = &loader->pull;
+    if (is_growing(pull->input)) {
+        trk__pull_fail(pull, "the run is not over; its record is written at its end");
+        return;
+    }
     for (int state = 0; trk__pull_next_item(pull, &state, '{', '}');) {
         if (trk__pull_key(pull, &loader->key) < 0)
             return;

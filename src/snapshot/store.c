@@ -153,7 +153,31 @@ static void list_damaged_rows(int dir_fd, const char *name, const char *id, int 
              code == -EBADMSG ? "not rows of a run" : strerror(-code));
 }
 
-static void list_running(const char *path, int dir_fd, const char *name, const char *id,
+/* A run that goes on, or one whose tracker is gone and whose record can't be written: the disk is full, say. */
+static void describe_growing(const char *path, struct trk_rows_reader *reader,
+                             const struct stat *status, struct trk_run_info *run)
+{
+    int code = trk__record_is_alive(reader->json, (double)status->st_mtim.tv_sec)
+                   ? -EBUSY
+                   : trk__store_recover(path, run->id, NULL);
+    if (code < 0 && code != -EBUSY) {
+        describe_damaged(status, run);
+        snprintf(run->damage, sizeof run->damage, "interrupted, and can't be recovered: %s",
+                 strerror(-code));
+        return;
+    }
+    struct trk_snapshot *head = NULL;
+    if (trk__snapshot_parse(reader->json, strlen(reader->json), path, &head, NULL) == 0)
+        trk__store_describe(head, run);
+    trk__snapshot_free(head);
+    run->running = true;
+    run->wall_seconds = trk__fmax(now_seconds() - run->start_time, 0);
+    run->file_bytes = (uint64_t)status->st_size;
+    int64_t rows = trk__rows_reader_count(reader);
+    run->samples = rows > 0 ? (uint64_t)rows : 0;
+}
+
+static void list_growing(const char *path, int dir_fd, const char *name, const char *id,
                          struct trk_store_list *list)
 {
     struct trk_rows_reader reader;
@@ -165,16 +189,8 @@ static void list_running(const char *path, int dir_fd, const char *name, const c
     }
     struct trk_run_info *run = fstat(reader.fd, &status) == 0 ? add_run(list) : NULL;
     if (run) {
-        struct trk_snapshot *head = NULL;
-        if (trk__snapshot_parse(reader.json, strlen(reader.json), path, &head, NULL) == 0)
-            trk__store_describe(head, run);
-        trk__snapshot_free(head);
         snprintf(run->id, sizeof run->id, "%s", id);
-        run->running = true;
-        run->wall_seconds = trk__fmax(now_seconds() - run->start_time, 0);
-        run->file_bytes = (uint64_t)status.st_size;
-        int64_t rows = trk__rows_reader_count(&reader);
-        run->samples = rows > 0 ? (uint64_t)rows : 0;
+        describe_growing(path, &reader, &status, run);
     }
     trk__rows_reader_close(&reader);
 }
@@ -223,7 +239,7 @@ int trk__store_list(const char *path, struct trk_store_list *ret_list, struct tr
         if (take_id(entry->d_name, RECORD_SUFFIX, id))
             list_record(dirfd(dir), entry->d_name, id, &index, &list);
         else if (take_id(entry->d_name, ROWS_SUFFIX, id) && !has_record(dirfd(dir), id))
-            list_running(path, dirfd(dir), entry->d_name, id, &list);
+            list_growing(path, dirfd(dir), entry->d_name, id, &list);
     }
     if (list.count)
         qsort(list.run, list.count, sizeof *list.run, newest_first);

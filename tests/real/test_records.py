@@ -303,7 +303,9 @@ def kill_at_random(chance, whom):
     wait_for_job(process)
     time.sleep(0.02 + chance.random() * 0.05)
     children = children_of(process)
-    growing = [path for path in folder().glob("*.rows") if path.stem not in known]
+    growing, deadline = [], time.monotonic() + 5
+    while not growing and time.monotonic() < deadline:  # on a busy machine it may not be there yet
+        growing = [path for path in folder().glob("*.rows") if path.stem not in known]
     assert len(growing) == 1
     reported = next(run for run in runs() if run["id"] == growing[0].stem)["samples"]
     if whom != "job":

@@ -16,3 +16,4 @@ resource-tracker runs export time | tail -1
 resource-tracker runs export csv; echo "exit $?"
 resource-tracker runs export; echo "exit $?"
 resource-tracker runs export time nosuch; echo "exit $?"
+resource-tracker runs export time >/dev/full; echo "exit $?"
