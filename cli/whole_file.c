@@ -84,6 +84,8 @@ int cli_whole_file_check(const struct cli_whole_file *file)
         return 0;
     struct stat status;
     bool exists = stat(path, &status) == 0;
+    if (!exists && errno == ENAMETOOLONG)
+        return cli_fail("%s %s can't be written: %s", file->option, path, strerror(errno));
     int code = exists ? check_existing(file, &status) : check_link(file);
     if (code || (exists && !S_ISREG(status.st_mode)))
         return code;
@@ -142,9 +144,14 @@ static int save_regular(const struct cli_whole_file *file)
     const char *path = realpath(file->path, resolved);
     if (!path)
         path = file->path;
-    char temporary[PATH_MAX + 16];
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    int fd = mkostemp(temporary, O_CLOEXEC);
+    /* In the same folder, so that it can be renamed; its own name has no room for more where it is long. */
+    char folder[PATH_MAX], temporary[PATH_MAX + 32];
+    bool fits = folder_of(path, folder);
+    if (fits)
+        snprintf(temporary, sizeof temporary, "%s/.resource-tracker.XXXXXX", folder);
+    else
+        errno = ENAMETOOLONG;
+    int fd = fits ? mkostemp(temporary, O_CLOEXEC) : -1;
     if (fd < 0) {
         int code = -errno;
         cli_fail("%s %s: %s", file->option, path, strerror(-code));

@@ -166,7 +166,7 @@ static int make_temporary(int dir_fd, const char *path, char *ret_name, size_t s
     int folder = slash ? (int)(slash - path + 1) : 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    int len = snprintf(ret_name, size, "%.*s.%s.%d-%09ld", folder, path, path + folder,
+    int len = snprintf(ret_name, size, "%.*s.%.200s.%d-%09ld", folder, path, path + folder,
                        (int)getpid(), now.tv_nsec);
     if (len < 0 || (size_t)len >= size)
         return -ENAMETOOLONG;
