@@ -215,8 +215,7 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     /* What the system did in such a job's life can't be known any more: its counters stay absent, and
      * without rows there is nothing to open at all. */
     bool too_late = has_ended_already(session, root_pid);
-    if (!too_late || session->options.list_processes)
-        trk__truth_start(&session->truth);
+    trk__truth_start(&session->truth);
     if (root_pid && !too_late && session->observer.on_look) {
         trk__job_look(&session->job); /* it may be over before the first moment */
         session->observer.on_look(session->observer.state, session);

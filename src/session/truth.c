@@ -296,7 +296,8 @@ static void read_counters(struct trk_truth *truth)
 {
     void *perf = open_self(truth, TRK_TRUTH_PERF);
     void *cgroup = truth->cgroup_placed ? open_self(truth, TRK_TRUTH_CGROUP) : NULL;
-    if (perf && trk__source_perf_ops.cpu(perf, &truth->perf) == 0)
+    /* It counts from the job's exec on: a caller's child that never execs is not counted at all. */
+    if (perf && trk__source_perf_ops.cpu(perf, &truth->perf) == 0 && truth->perf.cpu_ns)
         truth->has_perf = true;
     if (cgroup && trk__source_cgroup_ops.cpu(cgroup, &truth->cgroup) == 0)
         truth->has_cgroup = true;
@@ -496,10 +497,21 @@ static void estimate_ends(struct trk_truth *truth)
                               (double)truth->perf_lacks_ns * 1e-9);
 }
 
+/* A short job may be over before it was asked what it ignores: it has had children that ended, and neither it nor we
+ * have waited for any. */
+static bool has_waited_for_nobody(const struct trk_truth *truth)
+{
+    const struct trk_job *job = job_of(truth);
+    bool have_children_ended = truth->book.ever - truth->book.alive > 1;
+    return job->root_reaped && have_children_ended && !truth->root_waited && job->tree.ever == 1 &&
+           !job->unseen_reaped;
+}
+
 void trk__truth_finish(struct trk_truth *truth)
 {
     take_last_ends(truth);
     read_counters(truth);
+    truth->ignores_sigchld |= has_waited_for_nobody(truth);
     estimate_ends(truth);
     trk__lives_end_survivors(truth);
     trk__book_close_ended(&truth->book, NULL, NULL);

@@ -59,6 +59,7 @@ struct trk_truth {
     bool cgroup_placed;
     int64_t cgroup_before_ns;        /* what the job had used when it was moved in */
     bool ignores_sigchld;            /* somebody in the job does */
+    bool root_waited;                /* for some child, as its last look tells */
     struct trk_machine_time machine; /* at the last look; all 0: not known */
     uint64_t machine_other_ns;       /* since the first */
     uint64_t perf_compared_ns;       /* perf's count at the last look ... */

@@ -92,6 +92,8 @@ void trk__lives_process_end(void *state, pid_t pid, const struct trk_proc *proc,
         trk__truth_mark_ended(truth, proc);
         tell_from_look(truth, proc, life);
     }
+    if (proc && pid == job_of(truth)->tree.root_pid)
+        truth->root_waited = proc->stat.waited_minor_faults;
     if (status) {
         life->status = *status;
         life->has_status = true;

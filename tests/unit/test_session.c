@@ -4,6 +4,9 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
 
 static const int64_t SECOND = 1000000000;
 
@@ -233,6 +236,72 @@ static void a_process_that_is_not_there_is_told(void)
     CHECK(trk_session_start(session, 0x3fffff, &error) == -ESRCH);
     CHECK_TEXT(error.message, "no process with pid 4194303");
     trk_session_free(session);
+}
+
+static bool are_events_told(void)
+{
+    struct trk_source_info info = {.size = sizeof info};
+    for (size_t i = 0; trk_source_at(i, &info) == 0; i++)
+        if (strcmp(info.name, "events") == 0)
+            return info.available;
+    return false;
+}
+
+/* Starts a job of three processes, and comes back when it is over. */
+static pid_t run_to_the_end(bool ignores_children)
+{
+    siginfo_t end;
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGCHLD, ignores_children ? SIG_IGN : SIG_DFL);
+        for (int i = 0; i < 2; i++)
+            if (fork() == 0)
+                _exit(0);
+        while (wait(NULL) > 0)
+            ;
+        _exit(0);
+    }
+    CHECK(waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT) == 0);
+    return pid;
+}
+
+static void track_when_it_is_over(bool ignores_children, struct trk_summary *ret_summary)
+{
+    struct trk_options options;
+    struct trk_error error;
+    struct trk_event event = {0};
+    trk_session *session = NULL;
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    trk_options_init(&options);
+    options.reap_children = true;
+    options.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    CHECK(trk_session_new(&options, &session, &error) == 0);
+    CHECK(trk_session_start(session, run_to_the_end(ignores_children), &error) == 0);
+    for (int i = 0; i < 100 && event.kind != TRK_EVENT_END; i++)
+        CHECK(trk_session_next(session, &event, &error) == 0);
+    trk_session_summary(session, ret_summary);
+    trk_session_free(session);
+    close(options.signal_fd);
+    sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+/* On a busy machine a job may be over before we get the processor back. */
+static void processes_of_a_job_that_was_over_at_once_are_counted(void)
+{
+    for (int ignores = 0; ignores < 2; ignores++) {
+        struct trk_summary summary;
+        track_when_it_is_over(ignores, &summary);
+        CHECK(summary.processes.valid);
+        if (!are_events_told())
+            continue;
+        CHECK_NEAR(summary.processes.value, 3, 0);
+        CHECK_TEXT(summary.processes.source, "events");
+        /* A job that never execs has no counter. */
+        CHECK(summary.cpu_is_lower_bound == ignores);
+    }
 }
 
 static long resident_kib(void)
@@ -506,6 +575,7 @@ int main(void)
     RUN(a_short_closing_row_makes_no_peak);
     RUN(options_out_of_range_are_refused);
     RUN(a_process_that_is_not_there_is_told);
+    RUN(processes_of_a_job_that_was_over_at_once_are_counted);
     RUN(memory_is_flat_over_a_million_ticks);
     RUN(a_mark_that_is_gone_counts_as_the_largest);
     RUN(a_few_huge_faults_may_have_brought_much);
