@@ -243,6 +243,10 @@ def test_keeper_is_asked_only_when_it_may_be(sampled, online, monkeypatch):
     for part in ("vcpus_min=1", "memory_min=1&", "order_by=min_price_ondemand", "order_dir=asc", "limit=1",
                  "vendor_id=aws&vendor_id=gcp", "compliance_framework_id=hipaa"):
         assert part in path + "&", path
+    monkeypatch.setenv("TRACKER_ONLINE", "false")
+    assert sampled.recommend_server()["source"] == "catalog"
+    monkeypatch.setenv("TRACKER_ONLINE", "true")  # the words of the command line
+    assert sampled.recommend_server()["api_reference"] == "x1.tiny"
     monkeypatch.setenv("TRACKER_ONLINE", "1")
     assert keeper.get_recommended_cloud_servers(2, 4097, gpu=1, vram=8193)[0]["api_reference"] == "x1.tiny"
     assert "memory_min=5&" in Keeper.asked[-1][0] and "gpu_memory_total=9" in Keeper.asked[-1][0]
@@ -255,6 +259,15 @@ def test_keeper_is_asked_only_when_it_may_be(sampled, online, monkeypatch):
 def test_a_keeper_that_does_not_answer_is_done_without(sampled, monkeypatch):
     monkeypatch.setenv("TRACKER_KEEPER_URL", "http://127.0.0.1:9")
     assert sampled.recommend_server(online=True)["source"] == "catalog"
+
+
+def test_a_price_table_that_can_not_be_used_is_told(sampled, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    table = tmp_path / "resource-tracker" / "catalog.gz"
+    table.parent.mkdir()
+    table.write_text("no table")
+    with pytest.warns(UserWarning, match=r"catalog\.gz is passed over: it is no price table, or damaged"):
+        assert sampled.recommend_server()["source"] == "catalog"
 
 
 # ---- gpu_tracker's tutorial ----

@@ -220,6 +220,26 @@ def test_errors_of_start_and_stop(caplog):
         tracker.wait_for_samples(1000)
 
 
+def test_a_record_without_times_is_that_of_a_stopped_tracker():
+    row = {"timestamp": 10.0, "cpu_usage": 1.0, "memory": 1024, "gpu_usage": 0, "gpu_vram": 0, "gpu_utilized": 0}
+    for rows in ([], [row]):
+        tracker = ResourceTracker.from_snapshot({"metadata": {"track_system": False}, "process_metrics": rows})
+        assert not tracker.running and "stopped" in repr(tracker)
+        tracker.stop()
+    assert tracker.recommend_server()["min_price_ondemand"] > 0
+    with pytest.raises(RuntimeError, match="already stopped with 1 sample"):
+        tracker.wait_for_samples(2)
+
+
+def test_one_that_was_cleaned_up_is_over(temporary):
+    with ResourceTracker(interval=0.05) as tracker:
+        tracker.cleanup()
+        assert not tracker.running and nothing_left(temporary, os.getpid())
+        assert "cleaned up" in repr(tracker)
+    with pytest.raises(OSError, match="the tracker was closed"):
+        tracker.stats()
+
+
 def test_bad_arguments():
     with pytest.raises(ValueError, match="cannot find context"):
         ResourceTracker(method="teleport")

@@ -15,7 +15,8 @@ _KEEPER = "https://keeper.sparecores.net"
 
 
 def _is_online(asked: Optional[bool] = None) -> bool:
-    return os.environ.get("TRACKER_ONLINE") == "1" if asked is None else asked
+    words = ("1", "true", "yes", "on")  # as the command line takes them
+    return os.environ.get("TRACKER_ONLINE", "").lower() in words if asked is None else asked
 
 
 def keeper_request(path: str, timeout: int = 2, endpoint: str = "https://keeper.sparecores.net") -> Optional[dict]:
@@ -115,6 +116,10 @@ def _find_servers(needs: dict, filters: dict, run_seconds: float = 0, cloud_info
         if isinstance(error, OSError):
             raise OSError(error.errno, f"{error.strerror}; {advice}") from None
         raise RuntimeError(f"{error}; {advice}") from None
+    if found.get("warning"):
+        from warnings import warn
+
+        warn(found["warning"], stacklevel=3)
     return found["servers"]
 
 

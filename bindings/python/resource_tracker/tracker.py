@@ -391,7 +391,7 @@ class ResourceTracker:
         """
         if not hasattr(self, "stop_time"):
             raise RuntimeError("Resource tracker has not been started, cannot stop it.")
-        if self.stop_time is not None:
+        if not self.running:
             return
         try:
             self._native.stop()
@@ -413,7 +413,7 @@ class ResourceTracker:
     @property
     def running(self) -> bool:
         """Whether it was started and not stopped."""
-        return hasattr(self, "stop_time") and self.stop_time is None
+        return hasattr(self, "stop_time") and self.start_time is not None and self.stop_time is None
 
     def wait_for_samples(self, n: int = 1, timeout: float = 5):
         """Wait until there are samples.
@@ -650,7 +650,7 @@ class ResourceTracker:
         """
         historical_stats = kwargs.pop("historical_stats", [])
         needs = self.recommend_resources(historical_stats=historical_stats)
-        seconds = (self.stop_time or time()) - self.start_time + self.interval
+        seconds = 0 if self.start_time is None else (self.stop_time or time()) - self.start_time + self.interval
         servers = _find_servers({**needs, "n": 1}, kwargs, seconds, self.cloud_info)
         if not servers:
             raise IndexError(f"no server has {needs}: ask for less, or loosen the filters {kwargs}")
@@ -659,6 +659,8 @@ class ResourceTracker:
     def cleanup(self):
         """Stop, and remove what is on disk; nothing of the tracker is left to be asked. It need not be called."""
         self._files.remove()
+        if self.running:
+            self.stop_time = time()
 
     # ---- the report ----
 
@@ -694,7 +696,8 @@ class ResourceTracker:
 
     def __repr__(self) -> str:
         state = "running" if self.running else "stopped" if hasattr(self, "stop_time") else "not started"
-        return f"<ResourceTracker of process {self.pid}: {state}, {self.n_samples} samples>"
+        held = f"{self.n_samples} samples" if self._files.remove.alive else "cleaned up"
+        return f"<ResourceTracker of process {self.pid}: {state}, {held}>"
 
 
 def _classic(stats: dict) -> dict:

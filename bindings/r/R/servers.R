@@ -19,6 +19,7 @@ as_filters <- function(filters) {
 find_server <- function(needs, filters, online, spot, run_seconds, cloud_json) {
   answer <- from_json(.Call(r_recommend_servers, as.double(unlist(needs)), as_filters(filters), is_online(online),
                             check_flag(spot, "spot"), run_seconds, cloud_json))
+  if (!is.null(answer$warning)) warning(answer$warning, call. = FALSE)
   if (!length(answer$servers)) {
     stop("no server has ", paste(names(needs), unlist(needs), collapse = ", "),
          ": ask for less, or loosen the filters", call. = FALSE)

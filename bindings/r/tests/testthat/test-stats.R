@@ -72,3 +72,15 @@ test_that("where nobody answers the built-in table does", {
   tracker <- short_run()
   expect_equal(tracker$recommend_server(online = TRUE)$api_reference, tracker$recommend_server()$api_reference)
 })
+
+test_that("a price table that can't be used is told", {
+  before <- Sys.getenv("XDG_DATA_HOME", NA)
+  on.exit(if (is.na(before)) Sys.unsetenv("XDG_DATA_HOME") else Sys.setenv(XDG_DATA_HOME = before))
+  folder <- tempfile()
+  dir.create(file.path(folder, "resource-tracker"), recursive = TRUE)
+  writeLines("no table", file.path(folder, "resource-tracker", "catalog.gz"))
+  tracker <- short_run()
+  Sys.setenv(XDG_DATA_HOME = folder)
+  expect_warning(server <- tracker$recommend_server(), "catalog.gz is passed over: it is no price table, or damaged")
+  expect_equal(server$source, "catalog")
+})
