@@ -193,14 +193,26 @@ static double limit_that_was_hit(const struct trk_session *session)
     return trk__sample_has(last, limit) ? (double)last->raw[limit] : NAN;
 }
 
+/* Where neither the kernel's log nor its own end tells, it is known from a look that may be long ago. If somebody held
+ * much more since then it was likely this one, and surely where there was nobody else. */
+static double held_by_victim(const struct trk_session *session, const struct trk_summary *summary)
+{
+    enum { MUCH = 2 };
+    const struct trk_truth *truth = &session->truth;
+    uint64_t seen = truth->killed.rss_bytes, largest = largest_of_ended(session);
+    bool is_told = truth->oom.rss_bytes || truth->record_largest_bytes || session->trace.is_whole;
+    if (is_told || largest / MUCH < seen)
+        return seen ? (double)seen : NAN;
+    return summary->processes.value == 1 ? (double)largest : NAN;
+}
+
 static void summarise_victim(const struct trk_session *session, struct trk_summary *summary)
 {
     const struct trk_moment_process *killed = &session->truth.killed;
     const struct trk_oom_kill *told = &session->truth.oom;
     summary->oom_pid = killed->pid;
     memcpy(summary->oom_command, killed->comm, sizeof summary->oom_command);
-    if (killed->rss_bytes)
-        summary->oom_process_bytes = (double)killed->rss_bytes;
+    summary->oom_process_bytes = held_by_victim(session, summary);
     summary->oom_limit_bytes = limit_that_was_hit(session);
     summary->oom_advice_bytes = advised_bytes(summary->oom_limit_bytes);
     summary->oom_of_machine = told->pid && !told->by_cgroup;

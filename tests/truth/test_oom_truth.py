@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import helpers
-from known import MIB, job
+from known import MIB, job, rights
 
 LIMIT = 200 * MIB
 
@@ -35,10 +35,10 @@ def limited_group():
             helpers.time.sleep(0.05)
 
 
-def run_limited(group, folder, *words):
+def run_limited(group, folder, *words, half="root", interval=0.1):
     """The summary for a person, and the one as JSON."""
     summary = folder / "summary.json"
-    command = [helpers.binary(), "--no-save", "-i", "0.1", "-s", str(summary), "--", *words]
+    command = rights(half, helpers.binary(), "--no-save", "-i", str(interval), "-s", str(summary), "--", *words)
     done = subprocess.run(["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', group, *command],
                           capture_output=True, text=True, cwd=folder, timeout=helpers.PATIENCE)
     return done, json.loads(summary.read_text())
@@ -68,6 +68,19 @@ def check_told(group, oom, text):
     assert re.search(rf"known_truth\[{oom['pid']}\] held \S+ MiB, the limit of its cgroup is 200 MiB; "
                      r"ask for at least \S+ GiB next time", words)
     assert f"cgroup /{group.name}" in words
+
+
+@pytest.mark.parametrize("below", [False, True], ids=["the-job-itself", "a-child"])
+def test_what_was_held_is_not_told_from_long_before_the_kill(limited_group, folder, below):
+    """A user may not read the kernel's log, and the last look may be older than the memory."""
+    hungry = [job(), "spike", "400", "50", "1"]
+    words = ["sh", "-c", '"$@"; exit 3', "sh", *hungry] if below else hungry
+    done, summary = run_limited(limited_group, folder, *words, half="user", interval=60)
+    oom = summary["oom"]
+    assert summary["totals"]["oom_kills"]["value"] == 1
+    assert (oom["command"], oom["limit_bytes"]) == ("known_truth", LIMIT)
+    assert below and oom["held_bytes"] is None or LIMIT / 2 <= oom["held_bytes"] < 1.05 * LIMIT
+    assert re.search(r"the limit\b.*\bis 200 MiB; ask for at least \S+ GiB next time", " ".join(done.stderr.split()))
 
 
 @pytest.mark.parametrize("sources", ["wait4,events,hwm", "wait4"])
