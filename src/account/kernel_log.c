@@ -67,11 +67,14 @@ static void parse_constraint(struct trk_cursor line, struct trk_oom_kill *kill)
 }
 
 /* What lines before the last tell of a kill. */
-static void parse_circumstances(struct trk_cursor line, struct trk_oom_kill *next)
+static void parse_circumstances(struct trk_cursor line, struct trk_kernel_log *log)
 {
     struct trk_cursor rest;
+    struct trk_oom_kill *next = &log->next;
     if (find(line, " invoked oom-killer:", &rest)) {
-        *next = (struct trk_oom_kill){0};
+        *log = (struct trk_kernel_log){0};
+    } else if (find(line, " are going to be killed due to memory.oom.group set", &rest)) {
+        log->is_group = true;
     } else if (trk__cursor_accept(&line, "memory: usage ")) {
         next->limit_bytes = kib_after(line, ", limit ");
     } else if (trk__cursor_accept(&line, "oom-kill:constraint=")) {
@@ -102,12 +105,15 @@ static void parse_line(struct trk_kernel_log *log, uint64_t at_us, struct trk_cu
                        trk_oom_sink *sink, void *state)
 {
     struct trk_cursor victim;
-    parse_circumstances(line, &log->next);
+    parse_circumstances(line, log);
     if (!find_victim(line, &log->next, &victim) || !parse_victim(victim, &log->next))
         return;
     struct trk_oom_kill told = log->next;
     told.at_us = at_us;
-    if (!told.by_cgroup) {
+    /* Of many kills in a short time the kernel tells nothing but the last line. */
+    bool is_alone = log->is_told && !log->is_group;
+    log->is_told = true;
+    if (!told.by_cgroup || is_alone) {
         told.limit_bytes = 0;
         told.cgroup[0] = '\0';
     }

@@ -102,6 +102,28 @@ static void a_cgroup_that_is_killed_whole_tells_of_each(void)
     CHECK_TEXT(told.last.cgroup, "/g");
 }
 
+/* As the kernel does after ten in five seconds. */
+static void a_kill_that_is_told_in_one_line_has_nothing_of_the_one_before(void)
+{
+    static const char text[] =
+        "4,1,1,-;a invoked oom-killer: order=0\n"
+        "4,2,2,-;memory: usage 10kB, limit 10kB, failcnt 1\n"
+        "6,3,3,-;oom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/g,task_memcg=/"
+        "g,task=a,pid=5,uid=0\n"
+        "3,4,4,-;Memory cgroup out of memory: Killed process 5 (a) total-vm:9kB, anon-rss:4kB, "
+        "file-rss:0kB, shmem-rss:0kB, UID:0\n"
+        "3,5,9,-;Memory cgroup out of memory: Killed process 6 (b) total-vm:9kB, anon-rss:3kB, "
+        "file-rss:0kB, shmem-rss:0kB, UID:0\n";
+    struct told told = {0};
+    struct trk_kernel_log log = {0};
+    trk__kernel_log_parse(&log, trk__cursor(text, sizeof text - 1), take, &told);
+    CHECK_U64(told.count, 2);
+    CHECK_U64(told.last.pid, 6);
+    CHECK(told.last.by_cgroup);
+    CHECK_U64(told.last.limit_bytes, 0);
+    CHECK_TEXT(told.last.cgroup, "");
+}
+
 static void other_lines_tell_of_nobody(void)
 {
     static const char *const lines[] = {
@@ -148,6 +170,7 @@ int main(void)
     RUN(a_machine_without_memory);
     RUN(older_kernels_use_two_lines);
     RUN(a_cgroup_that_is_killed_whole_tells_of_each);
+    RUN(a_kill_that_is_told_in_one_line_has_nothing_of_the_one_before);
     RUN(other_lines_tell_of_nobody);
     RUN(the_log_is_read_below_the_root);
     return check_done("kernel_log");
