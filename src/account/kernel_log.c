@@ -74,11 +74,13 @@ static void parse_circumstances(struct trk_cursor line, struct trk_kernel_log *l
     if (find(line, " invoked oom-killer:", &rest)) {
         *log = (struct trk_kernel_log){0};
     } else if (find(line, " are going to be killed due to memory.oom.group set", &rest)) {
+        *next = log->last;
         log->is_group = true;
     } else if (trk__cursor_accept(&line, "memory: usage ")) {
         next->limit_bytes = kib_after(line, ", limit ");
     } else if (trk__cursor_accept(&line, "oom-kill:constraint=")) {
         parse_constraint(line, next);
+        log->is_group = false;
     } else if (trk__cursor_accept(&line, "Task in ") && /* before Linux 4.20 */
                find(line, " killed as a result of limit of ", &rest)) {
         next->by_cgroup = true;
@@ -110,13 +112,13 @@ static void parse_line(struct trk_kernel_log *log, uint64_t at_us, struct trk_cu
         return;
     struct trk_oom_kill told = log->next;
     told.at_us = at_us;
-    /* Of many kills in a short time the kernel tells nothing but the last line. */
-    bool is_alone = log->is_told && !log->is_group;
-    log->is_told = true;
-    if (!told.by_cgroup || is_alone) {
+    if (!told.by_cgroup) {
         told.limit_bytes = 0;
         told.cgroup[0] = '\0';
     }
+    log->last = told;
+    if (!log->is_group) /* of many kills in a short time the kernel tells this line alone */
+        log->next = (struct trk_oom_kill){0};
     sink(state, &told);
 }
 

@@ -27,8 +27,8 @@ typedef void trk_oom_sink(void *state, const struct trk_oom_kill *kill);
 /* What earlier lines have told of the kill that a later one completes. Starts zeroed. */
 struct trk_kernel_log {
     struct trk_oom_kill next;
-    bool is_told;  /* that kill: what was told of it is not of another ... */
-    bool is_group; /* ... unless the whole cgroup is killed with it */
+    struct trk_oom_kill last; /* that was told: others of its cgroup may be killed with it */
+    bool is_group;            /* they are */
 };
 
 /* Records as /dev/kmsg gives them: "priority,sequence,microseconds,flags;text". */
