@@ -148,6 +148,15 @@ static void put_number(struct trk_json *json, const char *key, double value)
     trk__json_double(json, value);
 }
 
+/* Totals count from the start of the tracker's process, which is before the grid of the samples begins. */
+static void put_wall_seconds(struct trk_json *json, const struct trk_tracker *tracker)
+{
+    TRK_CLEANUP_FREE char *summary = trk__tracker_file(tracker, "summary");
+    double seconds = summary ? trk__json_number_at(summary, "wall_seconds") : NAN;
+    if (seconds > 0)
+        put_number(json, "wall_seconds", seconds);
+}
+
 static void put_metadata(struct trk_json *json, const struct trk_tracker *tracker)
 {
     const struct trk_tracker_options *options = &tracker->options;
@@ -179,6 +188,7 @@ static void put_metadata(struct trk_json *json, const struct trk_tracker *tracke
     put_number(json, "stop_time", stop);
     double duration = stop - tracker->start_time + options->interval_seconds;
     put_number(json, "duration", trk__round(duration * 100) / 100);
+    put_wall_seconds(json, tracker);
     trk__json_end_object(json);
 }
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import time
@@ -157,6 +158,19 @@ def test_latest_and_totals_while_it_runs():
         assert tracker.latest["timestamp"] > first["timestamp"]
         assert first["process_pid"] == os.getpid()
     assert tracker.totals["cpu_seconds"]["source"]
+
+
+def test_a_short_block_is_told_as_long_as_it_was():
+    with ResourceTracker(interval=0.5) as tracker:
+        assert "wall_seconds" not in tracker.snapshot()["metadata"]
+        begin = time.monotonic()
+        while time.monotonic() - begin < 1.2:  # of which samples see half a second or one
+            pass
+    metadata = tracker.snapshot()["metadata"]
+    assert 1.2 <= metadata["wall_seconds"] < 2.5
+    data = re.search(r'id="run-data">(.*?)</script>', tracker.report(), re.S).group(1)
+    cores = json.loads(data)["charts"]["columns"]["process_cpu"]["stats"]["mean"]
+    assert cores == pytest.approx(tracker.totals["cpu_seconds"]["value"] / metadata["wall_seconds"], rel=1e-3)
 
 
 def test_marks_are_in_the_record():

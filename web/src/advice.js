@@ -122,7 +122,8 @@ function adviceBody(run) {
 function refusalBody(run) {
   const { refusal, peaks } = run.advice;
   const memory = run.totals?.peak_memory_bytes?.value ?? peaks?.memory * 1048576;
-  const words = [known(memory) && `${bytes(memory)} of memory`, known(peaks?.cpu) && `${number(peaks.cpu)} cores`].filter(Boolean);
+  const cores = run.stats("process_cpu")?.max ?? peaks?.cpu;
+  const words = [known(memory) && `${bytes(memory)} of memory`, known(cores) && `${number(cores)} cores`].filter(Boolean);
   return [h("p", { class: "muted" }, visible(refusal)), words.length > 0 && h("p", { id: "peaks" }, `Peaks: ${words.join(", ")}`)];
 }
 

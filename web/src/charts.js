@@ -47,7 +47,7 @@ export class ChartGroup {
     this.charts = [];
     this.relative = true;
     this.xs = run.times;
-    this.full = { min: 0, max: Math.max(run.times[run.times.length - 1] ?? 0, run.wall ?? 0) };
+    this.full = { min: 0, max: Math.max(run.times[run.times.length - 1] ?? 0, run.end ?? 0) };
     this.range = { ...this.full };
     this.sync = uPlot.sync("time");
     this.onZoom = () => {};

@@ -148,7 +148,7 @@ export function readPhases(run) {
       open.delete(event.name);
     } else points.push({ name: event.name, at });
   }
-  const end = run.wall ?? run.times[run.times.length - 1] ?? 0;
+  const end = run.end ?? run.times[run.times.length - 1] ?? 0;
   for (const [name, from] of open) phases.push({ name, from, to: end, open: true });
   run.phases = phases.sort((a, b) => a.from - b.from);
   run.points = points;

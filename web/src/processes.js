@@ -16,7 +16,7 @@ function exitOf(process) {
 
 // One that outlived the tracking has no end: it lived as long as anybody looked, or longer.
 const outlived = (process) => !known(process.end_time) && !known(process.exit_code) && process.pid > 0;
-const endOf = (process, run) => (outlived(process) ? run.start + run.wall : process.end_time);
+const endOf = (process, run) => (outlived(process) ? run.start + run.end : process.end_time);
 
 function lifeOf(process, run) {
   const seconds = endOf(process, run) - process.start_time;
@@ -81,13 +81,13 @@ function processTable(run, processes) {
 // Lanes of the largest, in the order of their births; as wide as the run is long.
 function timeline(run, processes) {
   const lived = processes.filter((p) => known(p.start_time) && known(endOf(p, run)) && p.pid).slice(0, LANES);
-  if (lived.length < 1 || !(run.wall > 0)) return null;
+  if (lived.length < 1 || !(run.end > 0)) return null;
   lived.sort((a, b) => a.start_time - b.start_time);
   const LANE = 20;
   const WIDTH = 1000;
   const height = lived.length * LANE + 18;
   const most = Math.max(...lived.map((p) => p.cpu_seconds ?? 0), 1e-9);
-  const x = (time) => Math.min(1, Math.max(0, (time - run.start) / run.wall)) * WIDTH;
+  const x = (time) => Math.min(1, Math.max(0, (time - run.start) / run.end)) * WIDTH;
   const bars = lived.map((p, lane) => {
     const from = x(p.start_time);
     const width = Math.max(2, x(endOf(p, run)) - from);
@@ -104,7 +104,7 @@ function timeline(run, processes) {
     );
   });
   const marks = [0, 0.25, 0.5, 0.75, 1].map((share) =>
-    svg("text", { class: "mark", x: share * WIDTH, y: height - 3, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle" }, elapsed(share * run.wall, run.wall > 10 ? 1 : 0.1)),
+    svg("text", { class: "mark", x: share * WIDTH, y: height - 3, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle" }, elapsed(share * run.end, run.end > 10 ? 1 : 0.1)),
   );
   const grid = [0, 0.25, 0.5, 0.75, 1].map((share) => svg("line", { x1: share * WIDTH, x2: share * WIDTH, y1: 0, y2: height - 16 }));
   return h(

@@ -55,6 +55,10 @@ export function readRecord() {
   run.column = (name) => (decoded[name] ??= decodeColumn(charts.columns[name], times.length));
   run.isUsed = (name) => run.has(name) && run.stats(name).max > 0;
   run.rent ??= readRent(run.advice);
-  run.wall = run.metadata?.wall_seconds ?? (times.length ? times[times.length - 1] : null);
+  const last = times.length ? times[times.length - 1] : null;
+  run.wall = run.metadata?.wall_seconds ?? last;
+  // On the charts: a tracker within a program runs for a moment before the grid of its samples begins.
+  const stop = run.metadata?.stop_time - run.metadata?.start_time;
+  run.end = run.metadata?.wall_seconds > stop ? Math.max(stop, last ?? 0) : run.wall;
   return run;
 }
