@@ -33,8 +33,11 @@ static int run_phase(const char *name, char **command)
         cli_fail("%s", error.message); /* a job must not fail for want of a mark */
     pid_t pid;
     int code = posix_spawnp(&pid, command[0], NULL, NULL, command, environ);
-    if (code != 0)
+    if (code != 0) {
+        if (!error.code)
+            trk_mark_stop(NULL, name, NULL);
         return cli_spawn_explain(command[0], -code);
+    }
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     siginfo_t info;

@@ -40,7 +40,9 @@ void cli_phase_words(const struct trk_phase_info *phase, double run_start_time,
     cli_text_make_printable(name);
     if (phase->count > 1)
         snprintf(name + strlen(name), sizeof name - strlen(name), " x %u", phase->count);
-    int len = snprintf(ret_words, CLI_PHASE_SIZE, "%-*s ", NAME_COLUMNS, name);
+    size_t columns = cli_text_columns(name);
+    int blanks = columns < NAME_COLUMNS ? NAME_COLUMNS - (int)columns : 0;
+    int len = snprintf(ret_words, CLI_PHASE_SIZE, "%s%*s ", name, blanks, "");
     if (phase->is_point)
         add_point(phase, run_start_time, ret_words + len, CLI_PHASE_SIZE - (size_t)len);
     else
