@@ -152,21 +152,23 @@ static size_t width_before_subject(const struct layout *layout)
     return width;
 }
 
-/* What is least asked for goes or gets short, until enough of the commands can be read. `runs show` tells all of it. */
+/* What is least asked for gets short or goes, until enough of the commands can be read; for less than a whole column
+ * more of them. `runs show` tells all of it. */
 static void fit(struct layout *layout, size_t width)
 {
-    enum { SUBJECT_MIN = 14, SUBJECT_LEAST = 4 };
+    enum { SUBJECT_LEAST = 4 };
     static const struct {
         int goes, comes; /* -1: nothing */
-    } steps[] = {{COLUMN_ID, COLUMN_TAIL},
-                 {COLUMN_STARTED, COLUMN_DAY},
-                 {COLUMN_CPU, -1},
-                 {COLUMN_DAY, -1},
-                 {COLUMN_OUTCOME, -1}};
-    size_t wanted = layout->subject < SUBJECT_MIN ? layout->subject : SUBJECT_MIN;
+        size_t enough;   /* columns of a command, with which it stays */
+    } steps[] = {{COLUMN_ID, COLUMN_TAIL, 30},
+                 {COLUMN_STARTED, COLUMN_DAY, 24},
+                 {COLUMN_CPU, -1, 12},
+                 {COLUMN_DAY, -1, 12},
+                 {COLUMN_OUTCOME, -1, 12}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (width_before_subject(layout) + wanted <= width)
-            break;
+        size_t enough = layout->subject < steps[i].enough ? layout->subject : steps[i].enough;
+        if (width_before_subject(layout) + enough <= width)
+            continue;
         layout->is_hidden[steps[i].goes] = true;
         if (steps[i].comes >= 0)
             layout->is_hidden[steps[i].comes] = false;
