@@ -105,7 +105,8 @@ TRK_API void trk_session_free(trk_session *session);
 TRK_API void trk_session_discard(trk_session *session);
 
 /* Takes the first reading and starts the clock. root_pid: the process whose tree is the job,
- * or 0 for the machine alone. A process that is gone gives -ESRCH. */
+ * or 0 for the machine alone. A process that is gone gives -ESRCH. A child of a large program is best started with
+ * posix_spawn or vfork: until its exec a forked one holds a copy of the program's memory, which counts. */
 TRK_API int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *error);
 
 enum trk_event_kind {

@@ -118,11 +118,12 @@ function askTile(run) {
 function timeTile(run) {
   if (!known(run.wall)) return null;
   const cpu = run.totals?.cpu_seconds;
+  const least = cpu?.coverage === null && cpu.value > 0 && known(cpu.sampled) ? "at least " : ""; // some ended unseen
   return tile({
     id: "tile-time",
     label: "Time",
     value: duration(run.wall),
-    detail: known(cpu?.value) ? [`${duration(cpu.value)} of CPU time`, known(cpu.user) && `: ${duration(cpu.user)} user, ${duration(cpu.system)} system`] : null,
+    detail: known(cpu?.value) ? [`${least}${duration(cpu.value)} of CPU time`, known(cpu.user) && `: ${duration(cpu.user)} user, ${duration(cpu.system)} system`] : null,
   });
 }
 

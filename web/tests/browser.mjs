@@ -91,6 +91,14 @@ const isNear = (value, wanted, off) => assert.ok(Math.abs(value - wanted) <= off
 
 // ---- what it shows
 
+test("CPU time that nobody could see whole is said to be a lower bound, and is not split where it is not told", async () => {
+  const record = fixtures.shortJob();
+  Object.assign(record.totals.cpu_seconds, { value: 2, user: null, system: null, sampled: 2, coverage: null });
+  const page = await open(makePage("least", record));
+  assert.match(await textOf(page, "#tile-time"), / at least 2\.00 s of CPU time$/);
+  await page.finish();
+});
+
 test("a CPU job: every section with its figures", async () => {
   const page = await open(makePage("cpu", fixtures.cpuJob()));
   assert.equal(await page.title(), "python3 train.py – resource-tracker");
