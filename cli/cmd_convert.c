@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static bool names_are_cut(const char *names, uint64_t count)
 {
@@ -16,6 +17,8 @@ int cli_cmd_convert(const struct cli_options *options)
     char **words = options->operands;
     if (!words[0] || !words[1] || words[2])
         return cli_fail("convert takes two files: resource-tracker convert IN OUT");
+    if (strcmp(words[0], "-") == 0)
+        return cli_fail("convert reads a file, not standard input; put the rows into one");
     struct trk_convert_options convert;
     trk_convert_options_init(&convert);
     convert.format = options->session.format;

@@ -191,6 +191,14 @@ static int write_rows(const struct trk_snapshot *snapshot, const char *path,
     return code < 0 ? code : closed;
 }
 
+static bool names_a_metric(const struct trk_series *series)
+{
+    for (size_t i = 0; series->rows && i < series->columns; i++)
+        if (series->column[i].metric != TRK_METRIC_COUNT)
+            return true;
+    return false;
+}
+
 int trk_convert(const char *input_path, const char *output_path,
                 const struct trk_convert_options *options, struct trk_convert_report *ret_report,
                 struct trk_error *error)
@@ -205,6 +213,9 @@ int trk_convert(const char *input_path, const char *output_path,
         return code;
     if (!snapshot->process.rows && !snapshot->system.rows)
         code = trk__error_set(error, -ENODATA, "%s has no rows, so nothing is written", input_path);
+    else if (!names_a_metric(&snapshot->process) && !names_a_metric(&snapshot->system))
+        code = trk__error_set(error, -EBADMSG,
+                              "%s has no column of a tracker, so nothing is written", input_path);
     else if (options->rows_max && trk__snapshot_downsample(snapshot, options->rows_max) < 0)
         code = trk__error_set(error, -ENOMEM, "%s: no memory", input_path);
     else if (wants_snapshot(output_path, options->format))

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/real.h"
 #include "snapshot/json_pull.h"
 #include "snapshot/rows_file.h"
@@ -11,8 +12,9 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { LINE_MAX_BYTES = 16 << 20 };
+enum { LINE_MAX_BYTES = 16 << 20, METADATA_MAX_BYTES = 4096 };
 
 /* ---- CSV ----------------------------------------------------------------------------- */
 
@@ -209,10 +211,41 @@ static double guess_interval(const struct trk_series *series)
     const struct trk_series_column *time = trk__series_find(series, TRK_M_TIMESTAMP);
     if (!time || series->rows < 2)
         return 1;
-    size_t middle = (series->rows - 1) / 2;
-    double interval = trk__series_value(time, middle + (middle + 1 < series->rows)) -
-                      trk__series_value(time, middle);
+    size_t middle = (series->rows - 2) / 2; /* never the closing row, which is short, but of two */
+    double interval = trk__series_value(time, middle + 1) - trk__series_value(time, middle);
     return interval > 0 ? trk__round(interval * 1000) / 1000 : 1;
+}
+
+static void put_number(struct trk_json *json, const char *key, double value)
+{
+    trk__json_key(json, key);
+    trk__json_double(json, value);
+}
+
+static void put_flag(struct trk_json *json, const char *key, bool value)
+{
+    trk__json_key(json, key);
+    trk__json_bool(json, value);
+}
+
+/* What no rows can tell is as of a tracker that was not started by itself. */
+static void put_origin(struct trk_json *json, double pid)
+{
+    put_number(json, "version", 1);
+    trk__json_key(json, "resource_tracker");
+    trk__json_begin_object(json);
+    trk__json_key(json, "version");
+    trk__json_string(json, TRK_VERSION);
+    trk__json_key(json, "implementation");
+    trk__json_string(json, "native");
+    trk__json_end_object(json);
+    put_number(json, "pid", pid);
+    put_flag(json, "children", true);
+    trk__json_key(json, "method");
+    trk__json_null(json);
+    put_flag(json, "autostart", false);
+    put_flag(json, "discover_server", false);
+    put_flag(json, "discover_cloud", false);
 }
 
 static int add_metadata(struct trk_snapshot *snapshot)
@@ -224,17 +257,21 @@ static int add_metadata(struct trk_snapshot *snapshot)
     double interval = guess_interval(series);
     double first = time && series->rows ? trk__series_value(time, 0) : 0;
     double last = time && series->rows ? trk__series_value(time, series->rows - 1) : 0;
-    char text[640];
-    snprintf(text, sizeof text,
-             "{\"version\":1,\"resource_tracker\":{\"version\":\"%s\",\"implementation\":"
-             "\"native\"},\"pid\":%.0f,\"children\":true,\"interval\":%g,\"method\":null,"
-             "\"autostart\":false,\"track_processes\":%s,\"track_system\":%s,"
-             "\"discover_server\":false,\"discover_cloud\":false,\"start_time\":%.3f,"
-             "\"stop_time\":%.3f,\"duration\":%.2f}",
-             TRK_VERSION, pid && snapshot->process.rows ? trk__series_value(pid, 0) : 0, interval,
-             snapshot->process.rows ? "true" : "false", snapshot->system.rows ? "true" : "false",
-             first - interval, last, last - first + 2 * interval);
-    int code = trk__snapshot_set(snapshot, "metadata", text);
+    bool has_pid = pid && snapshot->process.rows;
+    struct trk_buffer text;
+    trk__buffer_init(&text, METADATA_MAX_BYTES);
+    struct trk_json json = trk__json(&text);
+    trk__json_begin_object(&json);
+    put_origin(&json, has_pid ? trk__series_value(pid, 0) : 0);
+    put_number(&json, "interval", interval);
+    put_flag(&json, "track_processes", snapshot->process.rows);
+    put_flag(&json, "track_system", snapshot->system.rows);
+    put_number(&json, "start_time", trk__round((first - interval) * 1000) / 1000);
+    put_number(&json, "stop_time", trk__round(last * 1000) / 1000);
+    put_number(&json, "duration", trk__round((last - first + 2 * interval) * 100) / 100);
+    trk__json_end_object(&json);
+    int code = text.failure ? text.failure : trk__snapshot_set(snapshot, "metadata", text.data);
+    trk__buffer_done(&text);
     if (code == 0)
         code = trk__snapshot_set(snapshot, "server_info", "null");
     return code < 0 ? code : trk__snapshot_set(snapshot, "cloud_info", "null");
@@ -248,6 +285,11 @@ enum kind { KIND_CSV, KIND_JSONL, KIND_SQLITE, KIND_SNAPSHOT, KIND_ROWS };
 static int look_at(const char *path, enum kind *ret_kind, struct trk_error *error)
 {
     char head[64] = "";
+    struct stat status;
+    /* Not opened: what was taken from a pipe is gone for whoever reads it next. */
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return trk__error_set(error, -ESPIPE, "%s is a pipe or a device; put the rows into a file",
+                              path);
     TRK_CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof head - 1);
     if (got < 0)
