@@ -80,7 +80,7 @@ function tile({ id, label, value, unit, detail, gauge, accent }) {
     "div",
     { class: `card tile ${accent ? "accent" : ""}`, id },
     h("h2", { class: "tile-label" }, label),
-    h("p", { class: "tile-value" }, value, unit && h("small", null, ` ${unit}`)),
+    h("p", { class: "tile-value" }, value, unit && [" ", h("small", null, unit)]),
     gauge,
     detail && h("p", { class: "tile-detail muted" }, detail),
   );
@@ -106,7 +106,7 @@ function askTile(run) {
     id: "tile-ask",
     accent: true,
     label: "Ask for next time",
-    value: [roundBytes(level.memory * 1048576), h("small", null, " memory")],
+    value: [roundBytes(level.memory * 1048576), " ", h("small", null, "memory")],
     detail: [
       h("strong", null, `${count(level.cpu)} ${level.cpu === 1 ? "core" : "cores"}`),
       level.gpu > 0 && [" · ", h("strong", null, `${count(level.gpu)} ${level.gpu === 1 ? "GPU" : "GPUs"}`)],

@@ -406,6 +406,17 @@ test("narrow and wide", async () => {
   await page.finish();
 });
 
+test("figures stay within their tiles, however many there are", async () => {
+  const path = makePage("gpu", fixtures.gpuJob());
+  for (const width of [360, 700, 900, 1100, 1300, 1700]) {
+    const page = await open(path, { width });
+    assert.equal(await page.locator(".tile").count(), 7);
+    const wide = await page.locator(".tile-value").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+    assert.deepEqual(wide, [], `${width} pixels wide`);
+    await page.finish();
+  }
+});
+
 test("print: light, without buttons, with the charts", async () => {
   const page = await open(makePage("cpu", fixtures.cpuJob()), { theme: "dark" });
   const pdf = await page.pdf({ format: "A4" });
