@@ -26,6 +26,7 @@
 enum { EVENTS_MAX = 64 };
 
 struct perf_source {
+    const struct trk_context *context;
     unsigned count;
     int fd[EVENTS_MAX];
 };
@@ -55,11 +56,11 @@ static void perf_close(void *self)
     free(perf);
 }
 
-static int open_threads(struct perf_source *perf, const struct trk_context *context, pid_t pid)
+static int open_threads(struct perf_source *perf, pid_t pid)
 {
     char path[32];
     snprintf(path, sizeof path, "%d/task", (int)pid);
-    int dir_fd = openat(context->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir_fd = openat(perf->context->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = dir_fd < 0 ? NULL : fdopendir(dir_fd);
     if (!dir)
         return -ESRCH;
@@ -97,8 +98,9 @@ static int perf_open(const struct trk_source_setup *setup, void **ret_self, char
     if (!perf)
         return trk__source_refuse(why, -ENOMEM, "out of memory");
     int code = 0;
+    perf->context = setup->context;
     if (setup->running_pid) {
-        code = open_threads(perf, setup->context, setup->running_pid);
+        code = open_threads(perf, setup->running_pid);
     } else {
         perf->fd[0] = open_event(0);
         perf->count = perf->fd[0] >= 0;
@@ -114,14 +116,7 @@ static int perf_open(const struct trk_source_setup *setup, void **ret_self, char
 
 static int perf_adopt(void *self, pid_t pid)
 {
-    struct perf_source *perf = self;
-    if (perf->count == EVENTS_MAX)
-        return -E2BIG;
-    int fd = open_event(pid);
-    if (fd < 0)
-        return fd;
-    perf->fd[perf->count++] = fd;
-    return 0;
+    return open_threads(self, pid);
 }
 
 static int perf_cpu(void *self, struct trk_source_cpu *ret_cpu)

@@ -224,12 +224,46 @@ static struct trk_source_setup setup_of(const struct trk_truth *truth)
     };
 }
 
+static bool count_members(struct trk_truth *truth, const struct trk_source_setup *setup)
+{
+    const struct trk_proc_tree *tree = &job_of(truth)->tree;
+    close_source(truth, TRK_TRUTH_PERF);
+    truth->source[TRK_TRUTH_PERF].is_tried = false;
+    open_source(truth, TRK_TRUTH_PERF, setup);
+    void *perf = open_self(truth, TRK_TRUTH_PERF);
+    for (uint32_t i = 0; perf && i < tree->count; i++) {
+        pid_t pid = tree->item[i].pid;
+        int code = pid == tree->root_pid ? 0 : trk__source_perf_ops.adopt(perf, pid);
+        if (code < 0 && code != -ESRCH)
+            return false;
+    }
+    return perf;
+}
+
+/* A process that runs already may have children, who do not inherit its counter; nor do those who are born while they
+ * are gone through, so all are counted anew until nobody was. A counter that lacks some of them is none. */
+static void count_those_there(struct trk_truth *truth, const struct trk_source_setup *setup)
+{
+    struct trk_job *job = job_of(truth);
+    uint64_t ever = 0;
+    for (int pass = 0; pass < MOVE_PASSES && job->tree.ever != ever; pass++) {
+        ever = job->tree.ever;
+        if (!count_members(truth, setup)) {
+            close_source(truth, TRK_TRUTH_PERF);
+            return;
+        }
+        trk__job_discover(job, 0);
+    }
+}
+
 void trk__truth_start(struct trk_truth *truth)
 {
     const struct trk_job *job = job_of(truth);
     struct trk_source_setup setup = setup_of(truth);
     if (!job->has_root || !job->visible)
         return;
+    if (!job->is_child && truth->session->options.children)
+        count_those_there(truth, &setup);
     open_source(truth, TRK_TRUTH_PERF, &setup);
     setup.wants_execs = truth->session->options.list_processes;
     open_source(truth, TRK_TRUTH_EVENTS, &setup);
