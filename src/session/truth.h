@@ -72,10 +72,12 @@ struct trk_truth {
         lost_before;         /* at the last look */
     uint64_t missing_before; /* born before the last look and neither found nor gone by then */
     bool had_events;
-    struct trk_peak_gone gone; /* since */
+    struct trk_peak_gone gone; /* since ... */
+    struct trk_peak_gone
+        waited_for; /* ... and those of them whose last faults somebody took over */
     uint32_t next_mark;
     struct trk_huge_faults huge;
-    uint64_t huge_first; /* its count at the first look */
+    uint64_t huge_first, huge_before; /* its count at the first look, and at the last */
 
     struct trk_moment moment[TRK_MOMENTS];
     unsigned moment_count, moment_next;
@@ -143,7 +145,8 @@ bool trk__lives_open(struct trk_truth *truth);
 void trk__lives_end_survivors(struct trk_truth *truth);
 
 /* truth_memory.c */
-void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc);
+void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc,
+                           bool is_waited_for);
 void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sample);
 const struct trk_moment *trk__truth_moment_at(const struct trk_truth *truth, unsigned age);
 

@@ -89,7 +89,7 @@ void trk__lives_process_end(void *state, pid_t pid, const struct trk_proc *proc,
     struct trk_life alone = {.pid = pid, .merged = 1};
     struct trk_life *life = open ? open : &alone;
     if (proc) {
-        trk__truth_mark_ended(truth, proc);
+        trk__truth_mark_ended(truth, proc, true);
         tell_from_look(truth, proc, life);
     }
     if (proc && pid == job_of(truth)->tree.root_pid)

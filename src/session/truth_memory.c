@@ -14,6 +14,7 @@ enum {
     READS_SHARE = 10,
     /* What one fault may map: the kernel maps a file's neighbouring pages too. */
     FAULT_BYTES = 64 << 10,
+    MOVED_LITTLE_BYTES = 16 << 20,
     /* An estimate may be off by a tenth while processes grow fast. */
     ESTIMATE_DOUBT = 10,
 };
@@ -47,22 +48,51 @@ static void count_vanished(struct trk_truth *truth, const struct trk_proc *proc)
     truth->gone.vanished_marks_bytes += proc->mark_bytes;
 }
 
-/* The last look at a zombie tells its faults to the end, and so how far its mark can have moved. Of one that was gone
- * only the largest mark of all that ended is known, and that comes later. */
-void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc)
+/* The last look at a zombie tells its faults to the end, and so how far its mark can have moved. Of one that was waited
+ * for before that look they are among those that somebody took over; of others only the largest mark of all that ended
+ * is known, and that comes later. */
+void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc, bool is_waited_for)
 {
-    enum { MOVED_LITTLE_BYTES = 16 << 20 };
     if (proc->mark_is_final)
         return;
     if (faults_since_mark(proc))
         read_huge(truth);
     uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES + huge_since_mark(truth, proc);
-    if (trk__proc_is_zombie(proc) && proc->mark_faults && moved_bytes < MOVED_LITTLE_BYTES) {
+    if (!proc->mark_faults || moved_bytes >= MOVED_LITTLE_BYTES) {
+        count_vanished(truth, proc);
+    } else if (trk__proc_is_zombie(proc)) {
         truth->gone.ended_marks_bytes += proc->mark_bytes;
         truth->gone.ended_moved_bytes += moved_bytes;
-        return;
+    } else if (is_waited_for) {
+        truth->waited_for.vanished++;
+        truth->waited_for.vanished_marks_bytes += proc->mark_bytes;
+        truth->waited_for.ended_moved_bytes += moved_bytes;
+    } else {
+        count_vanished(truth, proc);
     }
-    count_vanished(truth, proc);
+}
+
+/* Those who were waited for between two looks have faulted no more in since the first than `untold`. */
+static void settle_waited_for(struct trk_truth *truth, uint64_t untold)
+{
+    struct trk_peak_gone *gone = &truth->gone;
+    const struct trk_peak_gone *waited_for = &truth->waited_for;
+    uint64_t most_bytes = (uint64_t)waited_for->vanished * MOVED_LITTLE_BYTES;
+    uint64_t moved_bytes = most_bytes;
+    if (waited_for->vanished && untold < most_bytes / FAULT_BYTES) {
+        read_huge(truth);
+        moved_bytes =
+            untold * FAULT_BYTES + trk__huge_faults_bytes(&truth->huge, untold, truth->huge_before);
+    }
+    if (moved_bytes < most_bytes) {
+        gone->ended_marks_bytes += waited_for->vanished_marks_bytes;
+        gone->ended_moved_bytes += waited_for->ended_moved_bytes + moved_bytes;
+    } else {
+        gone->vanished += waited_for->vanished;
+        gone->vanished_marks_bytes += waited_for->vanished_marks_bytes;
+    }
+    truth->waited_for = (struct trk_peak_gone){0};
+    truth->huge_before = truth->huge.count;
 }
 
 /* False: it has none any more, it has ended since the look. */
@@ -107,7 +137,8 @@ static uint64_t count_untold(struct trk_truth *truth)
 /* At most so many lived at once since the last look that no look has caught. Process events tell births and who
  * lived at once; where they were not there for the whole interval it is no more than were born on the machine. Who was
  * born too late for the last look to find may have ended in this one. */
-static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *sample)
+static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *sample,
+                             uint64_t untold)
 {
     const struct trk_job *job = &truth->session->job;
     bool has_events = truth->source[TRK_TRUTH_EVENTS].is_open;
@@ -117,7 +148,6 @@ static uint32_t count_unseen(struct trk_truth *truth, const struct trk_sample *s
     uint64_t births = told ? trk__less(truth->book.ever, truth->told_before) : forks;
     uint64_t finds = trk__less(job->tree.ever, truth->found_before);
     uint64_t missing = trk__less(births + truth->missing_before, finds);
-    uint64_t untold = count_untold(truth);
     if (untold < most)
         most = untold;
     uint64_t unseen = missing < most ? missing : most;
@@ -203,7 +233,7 @@ static void read_marks(struct trk_truth *truth)
         if (proc->vanished)
             continue;
         if (has_given_up_memory(proc)) { /* in this interval, whenever somebody waits for it */
-            trk__truth_mark_ended(truth, proc);
+            trk__truth_mark_ended(truth, proc, false);
             proc->mark_is_final = true;
             continue;
         }
@@ -232,7 +262,9 @@ void trk__truth_read_marks(struct trk_truth *truth, const struct trk_sample *sam
 {
     const struct trk_job_memory *memory = &truth->session->job.memory;
     read_marks(truth);
-    truth->gone.unseen = count_unseen(truth, sample);
+    uint64_t untold = count_untold(truth);
+    settle_waited_for(truth, untold);
+    truth->gone.unseen = count_unseen(truth, sample, untold);
     struct trk_peak_sample sums = {0};
     if (memory->known)
         sums = (struct trk_peak_sample){

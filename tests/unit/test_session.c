@@ -404,6 +404,50 @@ static void a_mark_that_is_gone_counts_as_the_largest(void)
     world_done(&w);
 }
 
+/* Kept descriptors have nothing more to tell. */
+static void process_vanishes(const struct world *w, int pid)
+{
+    char name[64];
+    snprintf(name, sizeof name, "proc/%d/stat", pid);
+    fake_root_write(&w->root, name, "\n");
+    snprintf(name, sizeof name, "proc/%d", pid);
+    fake_root_remove(&w->root, name);
+}
+
+/* Two are gone; their parent has taken over so many faults more than the last look at them had seen. */
+static uint64_t high_after_waiting(unsigned long faults_more)
+{
+    enum { MIB = 1 << 20 };
+    struct world w;
+    uint64_t high = 0;
+    world_of_two(&w, TRK_MEMORY_RSS, 150, 10);
+    process_at(&w, 102, 'S', 10 * 256, 10);
+    tick(&w, SECOND);
+    w.session->job.is_child = true; /* so that nobody else can take them over */
+    process_vanishes(&w, 101);
+    process_vanishes(&w, 102);
+    fake_process_write(&w.root, &(struct fake_process){.pid = 100,
+                                                       .ppid = 1,
+                                                       .start = 1,
+                                                       .utime = 60,
+                                                       .minflt = 10,
+                                                       .cminflt = 80000 + faults_more,
+                                                       .resident = 1000});
+    tick(&w, SECOND);
+    CHECK(trk__peak_high(&w.session->truth.peak, 150 * MIB, &high));
+    w.session->job.is_child = false;
+    world_done(&w);
+    return high;
+}
+
+static void who_was_waited_for_has_grown_by_what_it_faulted(void)
+{
+    enum { MIB = 1 << 20 };
+    uint64_t high = high_after_waiting(20);
+    CHECK(high >= 160 * MIB && high < 170 * MIB);
+    CHECK(high_after_waiting(40000) >= 300 * MIB); /* the small one may have become as large */
+}
+
 /* Two were seen small. They have ended with 30 faults more, each of which may have brought 2 MiB. */
 static void a_few_huge_faults_may_have_brought_much(void)
 {
@@ -578,6 +622,7 @@ int main(void)
     RUN(processes_of_a_job_that_was_over_at_once_are_counted);
     RUN(memory_is_flat_over_a_million_ticks);
     RUN(a_mark_that_is_gone_counts_as_the_largest);
+    RUN(who_was_waited_for_has_grown_by_what_it_faulted);
     RUN(a_few_huge_faults_may_have_brought_much);
     RUN(a_read_after_memory_was_given_back_lowers_no_bound);
     RUN(one_that_was_born_too_late_for_a_look_counts_in_the_next);
