@@ -156,6 +156,29 @@ if __name__ == "__main__":
     assert nothing_left(temporary, int(pid)), method
 
 
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_stopped_one_that_a_process_of_multiprocessing_still_holds(temporary, tmp_path, method):
+    script = tmp_path / "job.py"
+    script.write_text("""
+import multiprocessing, os, sys
+from resource_tracker import ResourceTracker
+
+def inner():
+    global held
+    with ResourceTracker(interval=0.05) as held:
+        held.wait_for_samples(1)
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context(sys.argv[1]).Process(target=inner)
+    process.start()
+    process.join()
+    print(os.getpid(), process.exitcode)
+""")
+    done = subprocess.run([sys.executable, script, method], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.split()[1:] == ["0"], done.stderr
+    assert nothing_left(temporary, int(done.stdout.split()[0])), method
+
+
 def test_pickling_gives_what_was_measured():
     with ResourceTracker(interval=0.05, method="spawn") as tracker:
         tracker.wait_for_samples(2)

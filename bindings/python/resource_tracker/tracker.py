@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from functools import wraps
+from sys import modules
 from time import sleep, time
 from weakref import finalize
 
@@ -273,6 +274,12 @@ class _Files:
         self.native = native
         # Also at the interpreter's exit, where objects may never be collected.
         self.remove = finalize(self, native.close)
+        # Processes of multiprocessing end without that, and have an exit of their own.
+        process = modules.get("multiprocessing.process")
+        if process and process.parent_process() is not None:
+            from multiprocessing.util import Finalize
+
+            Finalize(self, self.remove, exitpriority=0)
 
 
 def _stop_quietly(native):
