@@ -22,12 +22,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A running process is followed from each of its threads; beyond this many it is left to the looks. */
-enum { EVENTS_MAX = 64 };
+/* A running process is followed from each of its threads, as are those that are there below it; beyond so many it is
+ * left to the looks. Each is one more read at every look. */
+enum { EVENTS_MAX = 64, ADOPTED_MAX = 24 };
 
 struct perf_source {
     const struct trk_context *context;
     unsigned count;
+    unsigned first_count; /* without those that were adopted */
     int fd[EVENTS_MAX];
 };
 
@@ -110,13 +112,17 @@ static int perf_open(const struct trk_source_setup *setup, void **ret_self, char
         perf_close(perf);
         return explain(code, why);
     }
+    perf->first_count = perf->count;
     *ret_self = perf;
     return 0;
 }
 
 static int perf_adopt(void *self, pid_t pid)
 {
-    return open_threads(self, pid);
+    struct perf_source *perf = self;
+    if (perf->count - perf->first_count >= ADOPTED_MAX)
+        return -E2BIG;
+    return open_threads(perf, pid);
 }
 
 static int perf_cpu(void *self, struct trk_source_cpu *ret_cpu)
