@@ -37,6 +37,8 @@ int gput_output_open(struct gput_output *output, const char *path)
     *output = (struct gput_output){.path = path, .fd = STDOUT_FILENO};
     if (!path)
         return 0;
+    if (!*path)
+        return cli_fail("-o: the name is empty; leave -o out to print to standard output");
     output->is_new = stat(path, &status) < 0 && errno == ENOENT;
     output->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     return output->fd < 0 ? open_failure(path, errno) : 0;

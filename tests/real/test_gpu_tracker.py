@@ -251,6 +251,7 @@ WRONG = {
     "sleep time of nothing": (["-e", "touch ran", "--st=0"], "--st 0 is no number"),
     "output folder": (["-e", "touch ran", "-o", "no/such/out.txt"], "can't write no/such/out.txt"),
     "output is a folder": (["-e", "touch ran", "-o", "."], "is a directory"),
+    "output without a name": (["-e", "touch ran", "-o", ""], "-o: the name is empty"),
     "no command": ([], "put it in quotes behind -e"),
     "no command but options": (["--tu=hours"], "put it in quotes behind -e"),
     "empty command": (["-e", "  "], "Empty command provided."),
