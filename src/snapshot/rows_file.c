@@ -250,7 +250,9 @@ static int read_head(struct trk_rows_reader *reader)
 
 int trk__rows_reader_open(struct trk_rows_reader *reader, int dir_fd, const char *path)
 {
-    *reader = (struct trk_rows_reader){.fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY)};
+    /* O_NONBLOCK: a pipe of that name is not waited for. */
+    *reader = (struct trk_rows_reader){
+        .fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
     if (reader->fd < 0)
         return -errno;
     int code = read_head(reader);

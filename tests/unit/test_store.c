@@ -154,6 +154,22 @@ static void damaged_files_are_listed(void)
     free(paths);
 }
 
+static void pipes_are_not_waited_for(void)
+{
+    static const char *const names[] = {"pipe.rows", "pipe.json.gz"};
+    char name[128];
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "%s/%s", runs_path, names[i]);
+        CHECK(mkfifo(name, 0600) == 0);
+        struct trk_store_list list;
+        alarm(20); /* which ends the test */
+        CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+        alarm(0);
+        trk__store_list_done(&list);
+        unlink(name);
+    }
+}
+
 /* Its head tells all that the list shows, so only its end can betray it. */
 static void a_cut_record_is_damaged(void)
 {
@@ -214,6 +230,7 @@ int main(void)
     RUN(the_list_is_a_cache);
     RUN(short_runs_are_checked);
     RUN(damaged_files_are_listed);
+    RUN(pipes_are_not_waited_for);
     RUN(a_cut_record_is_damaged);
     RUN(a_cut_plain_record_is_damaged);
     RUN(removes_runs);
