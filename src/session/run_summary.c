@@ -100,6 +100,15 @@ static double machine_bytes(const struct trk_session *session)
     return pages > 0 ? (double)pages * (double)session->context.page_bytes : INFINITY;
 }
 
+/* All that was seen of its memory is the first pages of a program that was being loaded, and its end tells no more. */
+static bool was_seen_loading(const struct trk_session *session)
+{
+    const int64_t loading_ns = 10000000;
+    const struct trk_job *job = &session->job;
+    return job->memory_seen_ns - session->start_ns < loading_ns && !job->single_peak_bytes &&
+           session->truth.peak.value_by == TRK_PEAK_BY_SAMPLE;
+}
+
 static void summarise_peak(const struct trk_session *session, struct trk_summary *summary)
 {
     static const char *const names[] = {"sampled", "hwm", "taskstats"};
@@ -122,6 +131,8 @@ static void summarise_peak(const struct trk_session *session, struct trk_summary
     bool is_alone = job->root_reaped && summary->processes.value == 1;
     uint64_t largest = is_alone ? job->ledger.largest_rss_bytes : largest_of_ended(session);
     bool is_bounded = (job->memory_seen_ns || is_alone) && trk__peak_high(peak, largest, &high);
+    if (is_alone && was_seen_loading(session))
+        value = NAN;
     summary->peak_memory_bytes = total(!isnan(value), trk__fmax(value, low), source);
     summary->peak_memory_sampled_bytes = sampled;
     summary->peak_memory_sampled_low_bytes =

@@ -168,7 +168,7 @@ static void limit_rate(struct trk_truth *truth)
     double seconds = (double)(elapsed_ns > RATE_WINDOW_NS ? elapsed_ns : RATE_WINDOW_NS) * 1e-9;
     bool replaceable = truth->source[TRK_TRUTH_PERF].is_open || truth->cgroup_placed;
     if (replaceable && truth->rate_exits > EXITS_A_SECOND_MAX * seconds)
-        drop_events(truth, "more than 2000 processes a second ended");
+        drop_events(truth, "more than 2000 processes a second ended on this machine");
     if (elapsed_ns < RATE_WINDOW_NS)
         return;
     truth->rate_since_ns = now_ns;
