@@ -43,12 +43,13 @@ uint64_t trk__likely_forks(uint64_t perf_growth_ns, const struct trk_machine_tim
     return (uint64_t)((double)growth->forks * ((double)perf_growth_ns / (double)busy_ns));
 }
 
-uint64_t trk__perf_lacks_ns(const struct trk_perf_ends *ends, uint64_t perf_ns)
+uint64_t trk__perf_lacks_ns(const struct trk_perf_ends *ends, uint64_t perf_ns, bool *ret_cut)
 {
-    enum { LIKELY_PART = 20 };
+    enum { LIKELY_PART = 10 };
     uint64_t lacks_ns = ends->ends * ends->each_ns;
     uint64_t most_ns = ends->is_known ? UINT64_MAX : perf_ns / LIKELY_PART;
-    return lacks_ns < most_ns ? lacks_ns : most_ns;
+    *ret_cut = lacks_ns > most_ns;
+    return *ret_cut ? most_ns : lacks_ns;
 }
 
 uint64_t trk__other_clock_ns(uint64_t perf_growth_ns, const struct trk_machine_time *growth)
@@ -107,6 +108,7 @@ struct trk_cpu_verdict trk__cpu_reconcile(const struct trk_cpu_figures *figures)
     } else if (!figures->has_cgroup && perf_has_more(figures)) {
         verdict.cpu_ns = perf_by_our_clock(figures) + figures->perf_lacks_ns;
         verdict.by_perf = true;
+        verdict.is_lower_bound = figures->lacks_more;
         if (verdict.cpu_ns < figures->booked_ns)
             verdict.cpu_ns = figures->booked_ns;
         verdict.source = "perf";

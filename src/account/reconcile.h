@@ -21,7 +21,8 @@ struct trk_cpu_figures {
     uint64_t trace_ns, cgroup_ns, perf_ns;
     uint64_t perf_other_ns;    /* of it: what only perf's clock counts, by trk__other_clock_ns */
     uint64_t machine_other_ns; /* the same of the whole machine: the job's part was no more */
-    uint64_t perf_lacks_ns;    /* of the ends of processes, by trk__perf_lacks_ns */
+    uint64_t perf_lacks_ns;    /* of the ends of processes, by trk__perf_lacks_ns ... */
+    bool lacks_more;           /* ... which may have been cut */
 };
 
 struct trk_cpu_verdict {
@@ -58,7 +59,7 @@ struct trk_perf_ends {
     bool is_known;
     uint64_t each_ns; /* of the smallest process */
 };
-uint64_t trk__perf_lacks_ns(const struct trk_perf_ends *ends, uint64_t perf_ns);
+uint64_t trk__perf_lacks_ns(const struct trk_perf_ends *ends, uint64_t perf_ns, bool *ret_cut);
 
 struct trk_cpu_verdict trk__cpu_reconcile(const struct trk_cpu_figures *figures);
 

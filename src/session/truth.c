@@ -355,6 +355,7 @@ static struct trk_cpu_figures cpu_figures(const struct trk_truth *truth, bool ha
         .perf_other_ns = truth->perf_other_ns,
         .machine_other_ns = truth->machine_other_ns,
         .perf_lacks_ns = truth->perf_lacks_ns,
+        .lacks_more = truth->perf_lacks_more,
     };
 }
 
@@ -523,7 +524,7 @@ static void estimate_ends(struct trk_truth *truth)
         .is_known = are_told || truth->events_dropped, /* then they were many */
         .each_ns = trk__teardown_measure_ns(),
     };
-    truth->perf_lacks_ns = trk__perf_lacks_ns(&ends, truth->perf.cpu_ns);
+    truth->perf_lacks_ns = trk__perf_lacks_ns(&ends, truth->perf.cpu_ns, &truth->perf_lacks_more);
     if (truth->perf_lacks_ns > truth->perf.cpu_ns / WORTH_TELLING)
         trk__session_add_note(truth->session,
                               "%.3g s of the CPU time are estimated: nobody waited for some of the "

@@ -64,7 +64,8 @@ struct trk_truth {
     uint64_t machine_other_ns;       /* since the first */
     uint64_t perf_compared_ns;       /* perf's count at the last look ... */
     uint64_t perf_other_ns;          /* ... and what of it the books' clock has not */
-    uint64_t perf_lacks_ns;          /* of the ends of processes; known when all is over */
+    uint64_t perf_lacks_ns;          /* of the ends of processes; known when all is over ... */
+    bool perf_lacks_more;            /* ... and this is not all of it */
     uint64_t likely_forks;           /* of the job, where nobody tells */
 
     struct trk_peak peak;

@@ -270,12 +270,19 @@ static void a_counter_lacks_the_end_of_each_process(void)
     struct trk_cpu_verdict verdict = trk__cpu_reconcile(&figures);
     CHECK_U64(verdict.cpu_ns, 1000 * MS);
     CHECK(verdict.by_perf);
+    CHECK(!verdict.is_lower_bound);
+    figures.lacks_more = true;
+    CHECK(trk__cpu_reconcile(&figures).is_lower_bound);
+    bool is_cut;
     struct trk_perf_ends ends = {.ends = 3000, .is_known = true, .each_ns = 100000};
-    CHECK_U64(trk__perf_lacks_ns(&ends, 1000 * MS), 300 * MS);
+    CHECK_U64(trk__perf_lacks_ns(&ends, 1000 * MS, &is_cut), 300 * MS);
+    CHECK(!is_cut);
     ends.is_known = false; /* strangers or threads may be among them */
-    CHECK_U64(trk__perf_lacks_ns(&ends, 1000 * MS), 50 * MS);
+    CHECK_U64(trk__perf_lacks_ns(&ends, 1000 * MS, &is_cut), 100 * MS);
+    CHECK(is_cut);
     ends.ends = 300;
-    CHECK_U64(trk__perf_lacks_ns(&ends, 1000 * MS), 30 * MS);
+    CHECK_U64(trk__perf_lacks_ns(&ends, 1000 * MS, &is_cut), 30 * MS);
+    CHECK(!is_cut);
 }
 
 static void forks_are_the_jobs_as_its_cpu_time_is(void)
