@@ -72,14 +72,26 @@ static void note_stat(struct trk_proc_tree *tree, struct trk_proc *proc,
                           strcmp(before->comm, now->comm) != 0);
 }
 
+/* One that its parent has just waited for is shown for a moment without parent or figures: it is gone. */
+static bool is_released(const struct trk_proc_stat *before, const struct trk_proc_stat *now)
+{
+    return before->ppid && !now->ppid && (now->state == 'Z' || now->state == 'X');
+}
+
+static bool read_stat_of_same(const struct trk_proc_tree *tree, const struct trk_proc *proc,
+                              struct trk_proc_stat *ret_stat)
+{
+    return trk__proc_read_stat(tree->context, proc, ret_stat) == 0 &&
+           ret_stat->start_ticks == proc->stat.start_ticks && !is_released(&proc->stat, ret_stat);
+}
+
 /* The clock goes by pid. It was read before stat, which shows that the process was there all the while: so it is
  * this one's. The ticks of stat may be a little ahead of it. */
 static bool read_times(struct trk_proc_tree *tree, struct trk_proc *proc, uint64_t clock_ns,
                        struct trk_usage *usage)
 {
     struct trk_proc_stat stat;
-    if (trk__proc_read_stat(tree->context, proc, &stat) < 0 ||
-        stat.start_ticks != proc->stat.start_ticks)
+    if (!read_stat_of_same(tree, proc, &stat))
         return false;
     note_stat(tree, proc, &stat);
     proc->stat = stat;
@@ -201,6 +213,5 @@ void trk__proc_round_begin(struct trk_proc_tree *tree)
 bool trk__proc_is_gone(const struct trk_proc_tree *tree, const struct trk_proc *proc)
 {
     struct trk_proc_stat stat;
-    return trk__proc_read_stat(tree->context, proc, &stat) < 0 ||
-           stat.start_ticks != proc->stat.start_ticks;
+    return !read_stat_of_same(tree, proc, &stat);
 }

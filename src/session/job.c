@@ -88,6 +88,19 @@ static void tell_end(const struct trk_job *job, pid_t pid, const struct trk_proc
         job->observer.on_end(job->observer.state, pid, proc, status);
 }
 
+/* One that is running has its CPU clock of the last scheduler tick, and may seem to rest; but it has just waited for a
+ * child. */
+static struct trk_proc *ancestor_that_waited(struct trk_job *job, const struct trk_proc *proc)
+{
+    struct trk_proc *ancestor = living_ancestor(&job->tree, proc);
+    while (ancestor && ancestor->rests) {
+        ancestor->clock_ns = 0;
+        look_at(job, ancestor);
+        ancestor = living_ancestor(&job->tree, proc);
+    }
+    return ancestor;
+}
+
 static void credit_vanished(struct trk_job *job, struct trk_proc *proc)
 {
     tell_end(job, proc->pid, proc, NULL);
@@ -95,7 +108,7 @@ static void credit_vanished(struct trk_job *job, struct trk_proc *proc)
      * took it over is as unknown as for those that were never found. */
     if (!trk__usage_whole(&proc->account.seen, TRK_USAGE_MINOR_FAULTS))
         return;
-    struct trk_proc *ancestor = living_ancestor(&job->tree, proc);
+    struct trk_proc *ancestor = ancestor_that_waited(job, proc);
     if (ancestor && trk__account_absorb(&ancestor->account, &proc->account))
         return;
     job->ledger.lost_children++;

@@ -91,6 +91,13 @@ def test_cpu(half, folder, name, choice):
     assert run.cpu["coverage"] == pytest.approx(run.cpu["sampled"] / run.cpu["value"], abs=0.001)
 
 
+def test_who_has_just_waited_is_not_passed_over(half, folder):
+    """A busy parent has the CPU clock of the last scheduler tick: by that it has not run since its child was seen."""
+    run = Run(half, folder, "wait_and_burn", 60, 6, sources=("wait4",), interval=0.002)
+    assert run.cpu["source"] == "wait4", run.cpu
+    assert run.cpu["coverage"] is not None, run.cpu
+
+
 def test_both_truths_agree(half, folder):
     """What the job knows of itself, and what a cgroup around it has counted."""
     helpers.need_root()

@@ -404,6 +404,34 @@ static void a_mark_that_is_gone_counts_as_the_largest(void)
     world_done(&w);
 }
 
+/* The kernel shows a process that was just waited for without parent or figures. It is its parent's by then. */
+static void who_is_being_released_is_not_lost(void)
+{
+    struct trk_options options;
+    struct world w;
+    trk_options_init(&options);
+    world_init(&w, &options);
+    start(&w, 100);
+    process_at(&w, 101, 'S', 256, 1);
+    tick(&w, SECOND);
+    CHECK_U64(w.session->job.tree.count, 2);
+    fake_process_write(&w.root, &(struct fake_process){.pid = 101, .start = 101, .state = 'Z'});
+    fake_process_write(&w.root, &(struct fake_process){.pid = 100,
+                                                       .ppid = 1,
+                                                       .start = 1,
+                                                       .utime = 60,
+                                                       .cutime = 10,
+                                                       .minflt = 10,
+                                                       .cminflt = 40001,
+                                                       .resident = 1000});
+    tick(&w, SECOND);
+    fake_root_remove(&w.root, "proc/101");
+    tick(&w, SECOND);
+    CHECK_U64(w.session->job.ledger.lost_children, 0);
+    CHECK_U64(w.session->job.tree.count, 1);
+    world_done(&w);
+}
+
 /* Kept descriptors have nothing more to tell. */
 static void process_vanishes(const struct world *w, int pid)
 {
@@ -622,6 +650,7 @@ int main(void)
     RUN(processes_of_a_job_that_was_over_at_once_are_counted);
     RUN(memory_is_flat_over_a_million_ticks);
     RUN(a_mark_that_is_gone_counts_as_the_largest);
+    RUN(who_is_being_released_is_not_lost);
     RUN(who_was_waited_for_has_grown_by_what_it_faulted);
     RUN(a_few_huge_faults_may_have_brought_much);
     RUN(a_read_after_memory_was_given_back_lowers_no_bound);

@@ -5,6 +5,7 @@
  * clocks are, and the teardown is known from a twin that waits.
  *
  *   brief COUNT MS reap|ignore   processes one after the other, waited for or not
+ *   wait_and_burn COUNT MS       children that sleep, and a parent that is busy as soon as it has waited for one
  *   storm SECONDS MS             as fast as the machine forks
  *   daemon SECONDS               double fork; the first two end at once
  *   orphan SECONDS               a parent that ends while its child burns on for as long again
@@ -89,6 +90,28 @@ static void brief(int count, double seconds, bool ignore)
         /* With SIGCHLD ignored wait returns when no child is left, and tells nothing. */
         while (wait(NULL) >= 0 || errno == EINTR)
             continue;
+    }
+    print_truth();
+}
+
+/* Who asks for its own CPU clock brings it up to date, also for others. */
+static void burn_unasked(double seconds)
+{
+    double end = clock_seconds(CLOCK_MONOTONIC) + seconds;
+    while (clock_seconds(CLOCK_MONOTONIC) < end)
+        continue;
+}
+
+static void wait_and_burn(int count, double seconds)
+{
+    for (int i = 0; i < count; i++) {
+        pid_t pid = fork_or_fail();
+        if (pid == 0) {
+            sleep_seconds(2 * seconds);
+            end_child();
+        }
+        wait_for(pid);
+        burn_unasked(seconds);
     }
     print_truth();
 }
@@ -364,6 +387,8 @@ int main(int argc, char **argv)
     shared->began = clock_seconds(CLOCK_MONOTONIC);
     if (strcmp(kind, "brief") == 0)
         brief((int)first, second / 1000, ignore);
+    else if (strcmp(kind, "wait_and_burn") == 0)
+        wait_and_burn((int)first, second / 1000);
     else if (strcmp(kind, "storm") == 0)
         storm(first, second / 1000);
     else if (strcmp(kind, "daemon") == 0)
