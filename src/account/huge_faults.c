@@ -27,16 +27,27 @@ static bool are_refused(const struct trk_context *context)
     return len <= 0 || strstr(text, "[never]");
 }
 
-static void open_count(struct trk_huge_faults *huge, const struct trk_context *context)
+static bool has_count(struct trk_huge_faults *huge, const struct trk_context *context,
+                      uint64_t page_bytes)
 {
-    uint64_t page_bytes;
-    huge->is_open = true;
-    if (are_refused(context) || !read_number(context, HUGE_PAGES "hpage_pmd_size", &page_bytes))
-        return;
     huge->page_bytes = page_bytes;
     snprintf(huge->path, sizeof huge->path, HUGE_PAGES "hugepages-%llukB/stats/anon_fault_alloc",
              (unsigned long long)(page_bytes / KIB));
-    huge->is_vmstat = faccessat(context->root_fd, huge->path, R_OK, 0) < 0;
+    return faccessat(context->root_fd, huge->path, R_OK, 0) == 0;
+}
+
+/* The usual size is tried first: a start should not pay for asking. */
+static void open_count(struct trk_huge_faults *huge, const struct trk_context *context)
+{
+    enum { USUAL_BYTES = 2 << 20 };
+    uint64_t page_bytes;
+    huge->is_open = true;
+    if (!has_count(huge, context, USUAL_BYTES)) {
+        huge->page_bytes = 0;
+        if (are_refused(context) || !read_number(context, HUGE_PAGES "hpage_pmd_size", &page_bytes))
+            return;
+        huge->is_vmstat = !has_count(huge, context, page_bytes);
+    }
     if (huge->is_vmstat)
         snprintf(huge->path, sizeof huge->path, "proc/vmstat");
     trk__kept_file_init(&huge->count_file, context->root_fd, huge->path, TRK_FILE_SHORT_RECORDS);

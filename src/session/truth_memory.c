@@ -32,14 +32,22 @@ static void read_huge(struct trk_truth *truth)
     bool is_first = !truth->huge.is_open;
     uint64_t now = trk__huge_faults_now(&truth->huge, &truth->session->context);
     if (is_first)
-        truth->huge_first = now;
+        truth->huge_first = truth->huge_before = now;
 }
 
-/* What huge pages may have added to that: since its mark was read, or since the first look where it never was. */
+/* What huge pages may have added to that: since its mark was read, or since the first look where that was never done or
+ * before. */
+static uint64_t huge_bytes_since_mark(const struct trk_truth *truth, const struct trk_proc *proc,
+                                      uint64_t faults)
+{
+    uint64_t before =
+        proc->mark_huge_faults > truth->huge_first ? proc->mark_huge_faults : truth->huge_first;
+    return trk__huge_faults_bytes(&truth->huge, faults, before);
+}
+
 static uint64_t huge_since_mark(const struct trk_truth *truth, const struct trk_proc *proc)
 {
-    uint64_t before = proc->mark_faults ? proc->mark_huge_faults : truth->huge_first;
-    return trk__huge_faults_bytes(&truth->huge, faults_since_mark(proc), before);
+    return huge_bytes_since_mark(truth, proc, faults_since_mark(proc));
 }
 
 static void count_vanished(struct trk_truth *truth, const struct trk_proc *proc)
@@ -55,7 +63,7 @@ void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc,
 {
     if (proc->mark_is_final)
         return;
-    if (faults_since_mark(proc))
+    if (proc->mark_faults && faults_since_mark(proc))
         read_huge(truth);
     uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES + huge_since_mark(truth, proc);
     if (!proc->mark_faults || moved_bytes >= MOVED_LITTLE_BYTES) {
@@ -190,7 +198,7 @@ static void add_to_peak(struct trk_truth *truth, const struct trk_proc *proc, ui
     /* A mark that was not read now may have moved by what was faulted in since: pages of its own, which are
      * what makes a job large. */
     add_movement(truth, faults_since_mark(proc) * page);
-    uint64_t most = trk__huge_faults_bytes(&truth->huge, UINT64_MAX, proc->mark_huge_faults);
+    uint64_t most = huge_bytes_since_mark(truth, proc, UINT64_MAX);
     huge->sum_bytes += huge_since_mark(truth, proc);
     if (most > huge->most_bytes)
         huge->most_bytes = most;
@@ -227,6 +235,8 @@ static void read_marks(struct trk_truth *truth)
     uint32_t count = job->tree.count;
     uint32_t reads = reads_of_a_look(count);
     struct huge_movement huge = {0};
+    if (!truth->huge.is_open) /* what comes is held against the count of now */
+        read_huge(truth);
     for (uint32_t i = 0; i < count; i++) {
         struct trk_proc *proc = &job->tree.item[(i + truth->next_mark) % count];
         uint64_t before_bytes = proc->mark_bytes;

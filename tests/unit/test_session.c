@@ -485,9 +485,7 @@ static void a_few_huge_faults_may_have_brought_much(void)
     struct world w;
     uint64_t high;
     world_of_two(&w, TRK_MEMORY_RSS, 1, 1);
-    fake_root_write(&w.root, "sys/kernel/mm/transparent_hugepage/enabled",
-                    "always [madvise] never\n");
-    fake_root_write(&w.root, "sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n");
+    trk__huge_faults_close(&w.session->truth.huge); /* the first look found none */
     fake_root_write(&w.root, count, "1000\n");
     process_at(&w, 101, 'S', 256, 1);
     process_at(&w, 102, 'S', 256, 1);
@@ -499,6 +497,39 @@ static void a_few_huge_faults_may_have_brought_much(void)
     CHECK(trk__peak_high(&w.session->truth.peak, 61 * MIB, &high));
     CHECK(high >= 122 * MIB);
     world_done(&w);
+}
+
+/* A process that was there before has faulted 50 times since; of 1000 huge faults of the machine `more` came later. */
+static uint64_t high_of_attached(unsigned more)
+{
+    static const char count[] =
+        "sys/kernel/mm/transparent_hugepage/hugepages-2048kB/stats/anon_fault_alloc";
+    struct trk_options options;
+    struct world w;
+    uint64_t high = 0;
+    trk_options_init(&options);
+    options.memory = TRK_MEMORY_RSS;
+    world_init(&w, &options);
+    fake_root_write(&w.root, count, "1000\n");
+    start(&w, 100);
+    tick(&w, SECOND / 500); /* a first moment */
+    fake_root_write(&w.root, count, "%u\n", 1000 + more);
+    fake_process_write(
+        &w.root,
+        &(struct fake_process){
+            .pid = 100, .ppid = 1, .start = 1, .utime = 60, .minflt = 60, .resident = 1000});
+    tick(&w, SECOND);
+    CHECK(trk__peak_high(&w.session->truth.peak, 0, &high));
+    world_done(&w);
+    return high;
+}
+
+static void huge_faults_before_the_first_look_are_nobodys(void)
+{
+    enum { MIB = 1 << 20 };
+    CHECK(high_of_attached(0) < 10 * MIB);
+    uint64_t high = high_of_attached(10);
+    CHECK(high >= 20 * MIB && high < 30 * MIB);
 }
 
 /* At the look 90 MiB and 60 are left; when their memory is read a moment later one has given 40 more back. What was read must not stand for what marks are held against. */
@@ -653,6 +684,7 @@ int main(void)
     RUN(who_is_being_released_is_not_lost);
     RUN(who_was_waited_for_has_grown_by_what_it_faulted);
     RUN(a_few_huge_faults_may_have_brought_much);
+    RUN(huge_faults_before_the_first_look_are_nobodys);
     RUN(a_read_after_memory_was_given_back_lowers_no_bound);
     RUN(one_that_was_born_too_late_for_a_look_counts_in_the_next);
     RUN(the_kernels_log_names_whom_it_killed);
