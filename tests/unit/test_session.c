@@ -404,6 +404,32 @@ static void a_mark_that_is_gone_counts_as_the_largest(void)
     world_done(&w);
 }
 
+/* A job of one process that has ended, and was last looked at so long after its start. */
+static struct trk_summary summary_of_one(int64_t looked_ns)
+{
+    struct trk_options options;
+    struct trk_summary summary = {.size = sizeof summary};
+    struct world w;
+    trk_options_init(&options);
+    options.memory = TRK_MEMORY_RSS;
+    world_init(&w, &options);
+    start(&w, 100);
+    tick(&w, looked_ns);
+    w.session->job.root_reaped = true;
+    w.session->job.ledger.largest_rss_bytes = 64 << 20;
+    trk_session_summary(w.session, &summary);
+    world_done(&w);
+    return summary;
+}
+
+static void a_program_that_was_seen_loading_has_no_peak(void)
+{
+    struct trk_summary summary = summary_of_one(SECOND / 500);
+    CHECK(!summary.peak_memory_bytes.valid);
+    CHECK_NEAR(summary.peak_memory_high_bytes, 64 << 20, 0);
+    CHECK(summary_of_one(SECOND).peak_memory_bytes.valid);
+}
+
 /* The kernel shows a process that was just waited for without parent or figures. It is its parent's by then. */
 static void who_is_being_released_is_not_lost(void)
 {
@@ -681,6 +707,7 @@ int main(void)
     RUN(processes_of_a_job_that_was_over_at_once_are_counted);
     RUN(memory_is_flat_over_a_million_ticks);
     RUN(a_mark_that_is_gone_counts_as_the_largest);
+    RUN(a_program_that_was_seen_loading_has_no_peak);
     RUN(who_is_being_released_is_not_lost);
     RUN(who_was_waited_for_has_grown_by_what_it_faulted);
     RUN(a_few_huge_faults_may_have_brought_much);
