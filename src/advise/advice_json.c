@@ -7,21 +7,15 @@
 static const char *const level_names[TRK_LEVEL_COUNT] = {
     [TRK_LEVEL_LEAN] = "lean", [TRK_LEVEL_BALANCED] = "balanced", [TRK_LEVEL_SAFE] = "safe"};
 
-static void put_number(struct trk_json *json, const char *key, double value)
-{
-    trk__json_key(json, key);
-    trk__json_double(json, value);
-}
-
 /* Four digits say all that a model of a few runs knows. */
 static void put_ratio(struct trk_json *json, const char *key, double value)
 {
-    put_number(json, key, trk__round(value * 1e4) / 1e4);
+    trk__json_put_double(json, key, trk__round(value * 1e4) / 1e4);
 }
 
 static void put_mib(struct trk_json *json, const char *key, double bytes)
 {
-    put_number(json, key, trk__ceil(bytes / TRK_MIB));
+    trk__json_put_double(json, key, trk__ceil(bytes / TRK_MIB));
 }
 
 static void put_text(struct trk_json *json, const char *key, const char *text)
@@ -32,9 +26,9 @@ static void put_text(struct trk_json *json, const char *key, const char *text)
 
 static void put_needs(struct trk_json *json, const struct trk_advice_level *level)
 {
-    put_number(json, "cpu", level->cpu_cores);
+    trk__json_put_double(json, "cpu", level->cpu_cores);
     put_mib(json, "memory", level->memory_bytes);
-    put_number(json, "gpu", level->gpu_devices);
+    trk__json_put_double(json, "gpu", level->gpu_devices);
     put_mib(json, "vram", level->vram_bytes);
 }
 
@@ -68,10 +62,10 @@ static void put_classic(struct trk_json *json, const struct trk_classic_need *ne
 {
     trk__json_key(json, "classic");
     trk__json_begin_object(json);
-    put_number(json, "cpu", need->cpu_cores);
-    put_number(json, "memory", need->memory_mib);
-    put_number(json, "gpu", need->gpu_devices);
-    put_number(json, "vram", need->vram_mib);
+    trk__json_put_double(json, "cpu", need->cpu_cores);
+    trk__json_put_double(json, "memory", need->memory_mib);
+    trk__json_put_double(json, "gpu", need->gpu_devices);
+    trk__json_put_double(json, "vram", need->vram_mib);
     trk__json_end_object(json);
 }
 
@@ -81,8 +75,8 @@ static void put_curve(struct trk_json *json, const struct trk_advice *advice)
     trk__json_begin_array(json);
     for (size_t i = 0; i < advice->curve_count; i++) {
         trk__json_begin_object(json);
-        put_number(json, "cores", advice->curve[i].cores);
-        put_number(json, "seconds", trk__round(advice->curve[i].seconds * 1e3) / 1e3);
+        trk__json_put_double(json, "cores", advice->curve[i].cores);
+        trk__json_put_double(json, "seconds", trk__round(advice->curve[i].seconds * 1e3) / 1e3);
         trk__json_end_object(json);
     }
     trk__json_end_array(json);
@@ -92,7 +86,7 @@ static void put_peaks(struct trk_json *json, const struct trk_advice *advice)
 {
     trk__json_key(json, "peaks");
     trk__json_begin_object(json);
-    put_number(json, "cpu", trk__round(advice->cpu_peak_cores * 100) / 100);
+    trk__json_put_double(json, "cpu", trk__round(advice->cpu_peak_cores * 100) / 100);
     put_mib(json, "memory", advice->peak_bytes);
     put_mib(json, "vram", advice->vram_peak_bytes);
     trk__json_end_object(json);

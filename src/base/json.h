@@ -37,6 +37,19 @@ void trk__json_i64(struct trk_json *json, int64_t value);
 void trk__json_bool(struct trk_json *json, bool value);
 void trk__json_null(struct trk_json *json);
 
+/* A value with its name. */
+static inline void trk__json_put_double(struct trk_json *json, const char *key, double value)
+{
+    trk__json_key(json, key);
+    trk__json_double(json, value);
+}
+
+static inline void trk__json_put_bool(struct trk_json *json, const char *key, bool value)
+{
+    trk__json_key(json, key);
+    trk__json_bool(json, value);
+}
+
 /* For a value whose text the caller appends to the buffer by itself right after. */
 void trk__json_value_follows(struct trk_json *json);
 

@@ -6,12 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_number(struct trk_json *json, const char *key, double value)
-{
-    trk__json_key(json, key);
-    trk__json_double(json, value);
-}
-
 static void put_text(struct trk_json *json, const char *key, const char *text)
 {
     trk__json_key(json, key);
@@ -68,12 +62,12 @@ void trk__run_place_put(struct trk_json *json, const struct trk_run_place *place
     trk__json_key(json, "server_id_inferred");
     trk__json_bool(json, place->is_inferred);
     put_text(json, "region", place->region);
-    put_number(json, "price", place->has_price ? place->price.usd_hour : NAN);
+    trk__json_put_double(json, "price", place->has_price ? place->price.usd_hour : NAN);
     put_text(json, "price_region", place->has_price ? place->price.region : NULL);
     trk__json_key(json, "price_is_of_region");
     trk__json_bool(json, place->has_price && place->price.is_asked_region);
-    put_number(json, "run_seconds", run_seconds);
-    put_number(json, "run_costs", place->cost_usd);
+    trk__json_put_double(json, "run_seconds", run_seconds);
+    trk__json_put_double(json, "run_costs", place->cost_usd);
     put_text(json, "source", place->price_source);
     put_text(json, "date", place->price_date);
     trk__json_end_object(json);
@@ -91,8 +85,8 @@ static void put_savings(struct trk_json *json, const char *key, double current_u
         return;
     }
     trk__json_begin_object(json);
-    put_number(json, "percent", savings.percent);
-    put_number(json, "amount", savings.amount_usd);
+    trk__json_put_double(json, "percent", savings.percent);
+    trk__json_put_double(json, "amount", savings.amount_usd);
     trk__json_end_object(json);
 }
 
@@ -102,8 +96,8 @@ static void put_costs(struct trk_json *json, double ondemand_usd, double spot_us
     double seconds = run_seconds > 0 ? run_seconds : NAN;
     double cost = trk__run_cost_usd(ondemand_usd, seconds);
     double spot_cost = trk__run_cost_usd(spot_usd, seconds);
-    put_number(json, "best_ondemand_price_duration", trk__round_millionths(cost));
-    put_number(json, "best_spot_price_duration", trk__round_millionths(spot_cost));
+    trk__json_put_double(json, "best_ondemand_price_duration", trk__round_millionths(cost));
+    trk__json_put_double(json, "best_spot_price_duration", trk__round_millionths(spot_cost));
     put_savings(json, "cost_savings", place->cost_usd, cost);
     put_savings(json, "cost_savings_spot", place->cost_usd, spot_cost);
 }
@@ -111,9 +105,10 @@ static void put_costs(struct trk_json *json, double ondemand_usd, double spot_us
 static void put_gpus(struct trk_json *json, const struct trk_catalog_server *server)
 {
     double devices = server->gpu_count > 0 && server->gpu_count < 1 ? 1 : server->gpu_count;
-    put_number(json, "gpu_count", server->gpu_count);
-    put_number(json, "gpu_memory_min", server->gpu_count > 0 ? server->gpu_memory_mib : 0);
-    put_number(json, "gpu_memory_total", devices * server->gpu_memory_mib);
+    trk__json_put_double(json, "gpu_count", server->gpu_count);
+    trk__json_put_double(json, "gpu_memory_min",
+                         server->gpu_count > 0 ? server->gpu_memory_mib : 0);
+    trk__json_put_double(json, "gpu_memory_total", devices * server->gpu_memory_mib);
     put_text(json, "gpu_model", server->gpu_model);
 }
 
@@ -129,15 +124,15 @@ void trk__offer_put(struct trk_json *json, const struct trk_catalog *catalog,
     put_text(json, "name", server->name);
     put_text(json, "api_reference", server->name);
     put_text(json, "display_name", server->name);
-    put_number(json, "vcpus", server->vcpus);
-    put_number(json, "memory_amount", server->memory_mib);
+    trk__json_put_double(json, "vcpus", server->vcpus);
+    trk__json_put_double(json, "memory_amount", server->memory_mib);
     put_gpus(json, server);
     put_text(json, "cpu_allocation", server->cpu_allocation);
     put_text(json, "cpu_architecture", server->architecture);
-    put_number(json, "price", match->ondemand_usd);
-    put_number(json, "min_price", match->ondemand_usd);
-    put_number(json, "min_price_ondemand", match->ondemand_usd);
-    put_number(json, "min_price_spot", match->spot_usd);
+    trk__json_put_double(json, "price", match->ondemand_usd);
+    trk__json_put_double(json, "min_price", match->ondemand_usd);
+    trk__json_put_double(json, "min_price_ondemand", match->ondemand_usd);
+    trk__json_put_double(json, "min_price_spot", match->spot_usd);
     put_text(json, "region", match->ondemand_region);
     put_text(json, "spot_region", match->spot_region);
     put_text(json, "currency", "USD");
@@ -192,14 +187,15 @@ static void put_finish(struct trk_json *json, const struct trk_catalog *catalog,
     trk__json_begin_object(json);
     put_text(json, "vendor_id", server->vendor);
     put_text(json, "server_id", server->name);
-    put_number(json, "vcpus", server->vcpus);
-    put_number(json, "memory_amount", server->memory_mib);
+    trk__json_put_double(json, "vcpus", server->vcpus);
+    trk__json_put_double(json, "memory_amount", server->memory_mib);
     put_text(json, "cpu_architecture", server->architecture);
-    put_number(json, "seconds", trk__round(finish->seconds * 1e3) / 1e3);
-    put_number(json, "price", spot ? finish->match->spot_usd : finish->match->ondemand_usd);
+    trk__json_put_double(json, "seconds", trk__round(finish->seconds * 1e3) / 1e3);
+    trk__json_put_double(json, "price",
+                         spot ? finish->match->spot_usd : finish->match->ondemand_usd);
     put_text(json, "allocation", spot ? "spot" : "ondemand");
     put_text(json, "region", spot ? finish->match->spot_region : finish->match->ondemand_region);
-    put_number(json, "cost", trk__round_millionths(finish->cost_usd));
+    trk__json_put_double(json, "cost", trk__round_millionths(finish->cost_usd));
     trk__json_key(json, "cheapest");
     trk__json_bool(json, is_cheapest);
     put_text(json, "source", "catalog");

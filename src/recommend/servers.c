@@ -152,12 +152,6 @@ static int find_servers(struct answer *answer, struct trk_error *error)
 
 /* ---- the text ------------------------------------------------------------------------ */
 
-static void put_number(struct trk_json *json, const char *key, double value)
-{
-    trk__json_key(json, key);
-    trk__json_double(json, value);
-}
-
 static void put_text(struct trk_json *json, const char *key, const char *text)
 {
     trk__json_key(json, key);
@@ -168,16 +162,16 @@ static void put_needs(struct trk_json *json, const struct trk_server_query *quer
 {
     trk__json_key(json, "needs");
     trk__json_begin_object(json);
-    put_number(json, "cpu", query->cpu_cores);
-    put_number(json, "memory", query->memory_mib);
-    put_number(json, "gpu", query->gpu_devices);
-    put_number(json, "vram", query->vram_mib);
-    put_number(json, "vram_total", query->vram_total_mib);
+    trk__json_put_double(json, "cpu", query->cpu_cores);
+    trk__json_put_double(json, "memory", query->memory_mib);
+    trk__json_put_double(json, "gpu", query->gpu_devices);
+    trk__json_put_double(json, "vram", query->vram_mib);
+    trk__json_put_double(json, "vram_total", query->vram_total_mib);
     trk__json_end_object(json);
     trk__json_key(json, "memory_reserve");
     trk__json_begin_object(json);
-    put_number(json, "mib", TRK_MEMORY_RESERVE_MIB);
-    put_number(json, "ratio", TRK_MEMORY_RESERVE_RATIO);
+    trk__json_put_double(json, "mib", TRK_MEMORY_RESERVE_MIB);
+    trk__json_put_double(json, "ratio", TRK_MEMORY_RESERVE_RATIO);
     trk__json_end_object(json);
 }
 
@@ -368,7 +362,7 @@ static void put_price(struct trk_json *json, const struct trk_catalog *catalog, 
     put_text(json, "vendor_id", vendor);
     put_text(json, "server_id", server);
     put_text(json, "region", region);
-    put_number(json, "price", price->usd_hour);
+    trk__json_put_double(json, "price", price->usd_hour);
     put_text(json, "price_region", price->region);
     trk__json_key(json, "price_is_of_region");
     trk__json_bool(json, price->is_asked_region);

@@ -16,12 +16,6 @@
  * ours is another's, and would make the page so. */
 enum { COMMAND_MAX_BYTES = 24 << 10, PART_MAX_BYTES = 400 << 10, SERVERS_SHOWN = 3 };
 
-static void put_number(struct trk_json *json, const char *key, double value)
-{
-    trk__json_key(json, key);
-    trk__json_double(json, value);
-}
-
 static void put_text(struct trk_json *json, const char *key, const char *text)
 {
     trk__json_key(json, key);
@@ -133,10 +127,10 @@ static void put_stats(struct trk_json *json, const struct stats *stats, double t
 {
     trk__json_key(json, "stats");
     trk__json_begin_object(json);
-    put_number(json, "mean", stats->mean);
-    put_number(json, "max", stats->max);
-    put_number(json, "last", stats->last);
-    put_number(json, "total", total);
+    trk__json_put_double(json, "mean", stats->mean);
+    trk__json_put_double(json, "max", stats->max);
+    trk__json_put_double(json, "last", stats->last);
+    trk__json_put_double(json, "total", total);
     trk__json_end_object(json);
 }
 
@@ -154,7 +148,7 @@ static void put_points(struct trk_json *json, const double *values, size_t rows,
     size_t count = trk__chart_points(rows);
     trk__chart_envelope(values, rows, points);
     if (is_constant(points, count)) {
-        put_number(json, "value", points[0]);
+        trk__json_put_double(json, "value", points[0]);
         return;
     }
     trk__json_key(json, "data");
@@ -162,7 +156,7 @@ static void put_points(struct trk_json *json, const double *values, size_t rows,
     trk__buffer_add_char(json->buffer, '"');
     double unit = trk__chart_encode(json->buffer, points, count);
     trk__buffer_add_char(json->buffer, '"');
-    put_number(json, "unit", unit);
+    trk__json_put_double(json, "unit", unit);
 }
 
 struct scratch {
@@ -214,10 +208,10 @@ static void put_gpu_columns(struct trk_json *json, const struct trk_run_view *vi
 
 static void put_times(struct trk_json *json, const struct trk_run_view *view, double *points)
 {
-    put_number(json, "start_time", view->start_time);
-    put_number(json, "interval", view->interval_seconds);
-    put_number(json, "rows", (double)view->rows);
-    put_number(json, "bucket_rows", (double)trk__chart_bucket_rows(view->rows));
+    trk__json_put_double(json, "start_time", view->start_time);
+    trk__json_put_double(json, "interval", view->interval_seconds);
+    trk__json_put_double(json, "rows", (double)view->rows);
+    trk__json_put_double(json, "bucket_rows", (double)trk__chart_bucket_rows(view->rows));
     trk__chart_times(view->times, view->rows, points);
     trk__json_key(json, "times");
     trk__json_value_follows(json);
@@ -280,10 +274,10 @@ static void put_classic(struct trk_json *json, const struct trk_page_input *inpu
         return;
     trk__json_key(json, "classic_need");
     trk__json_begin_object(json);
-    put_number(json, "cpu", need.cpu_cores);
-    put_number(json, "memory", need.memory_mib);
-    put_number(json, "gpu", need.gpu_devices);
-    put_number(json, "vram", need.vram_mib);
+    trk__json_put_double(json, "cpu", need.cpu_cores);
+    trk__json_put_double(json, "memory", need.memory_mib);
+    trk__json_put_double(json, "gpu", need.gpu_devices);
+    trk__json_put_double(json, "vram", need.vram_mib);
     trk__json_end_object(json);
     struct trk_server_options options;
     trk_server_options_init(&options);
@@ -318,12 +312,12 @@ static void put_earlier_run(struct trk_json *json, const struct trk_run_info *ru
 {
     trk__json_begin_object(json);
     put_text(json, "id", run->id);
-    put_number(json, "start_time", run->start_time);
-    put_number(json, "wall_seconds", run->wall_seconds);
-    put_number(json, "cpu_seconds", run->cpu_seconds);
-    put_number(json, "peak_memory_bytes", run->peak_memory_bytes);
-    put_number(json, "exit_code", run->exit_code < 0 ? NAN : run->exit_code);
-    put_number(json, "signal", run->exit_signal ? run->exit_signal : NAN);
+    trk__json_put_double(json, "start_time", run->start_time);
+    trk__json_put_double(json, "wall_seconds", run->wall_seconds);
+    trk__json_put_double(json, "cpu_seconds", run->cpu_seconds);
+    trk__json_put_double(json, "peak_memory_bytes", run->peak_memory_bytes);
+    trk__json_put_double(json, "exit_code", run->exit_code < 0 ? NAN : run->exit_code);
+    trk__json_put_double(json, "signal", run->exit_signal ? run->exit_signal : NAN);
     trk__json_key(json, "interrupted");
     trk__json_bool(json, run->interrupted);
     trk__json_end_object(json);
@@ -370,7 +364,7 @@ int trk__page_data(const struct trk_page_input *input, struct trk_buffer *text)
         return code;
     struct trk_json json = trk__json(text);
     trk__json_begin_object(&json);
-    put_number(&json, "made_at", input->now);
+    trk__json_put_double(&json, "made_at", input->now);
     put_text(&json, "made_by", trk_version());
     put_text(&json, "integration",
              input->options->integration ? input->options->integration : "standalone");

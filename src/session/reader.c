@@ -56,22 +56,17 @@ static void put_count(struct trk_json *json, const char *key, uint64_t value)
     trk__json_u64(json, value);
 }
 
-static void put_number(struct trk_json *json, const char *key, double value)
-{
-    trk__json_key(json, key);
-    trk__json_double(json, value);
-}
-
 static void put_time(struct trk_json *json, const struct trk_reader *reader)
 {
-    put_number(json, "timestamp", (double)trk__context_realtime_ns(&reader->context) * 1e-9);
+    trk__json_put_double(json, "timestamp",
+                         (double)trk__context_realtime_ns(&reader->context) * 1e-9);
 }
 
 /* The kernel's ticks, and the same in seconds. */
 static void put_ticks(struct trk_json *json, const struct trk_reader *reader, const char *key,
                       const char *ticks_key, uint64_t ticks)
 {
-    put_number(json, key, (double)ticks / (double)reader->context.ticks_per_second);
+    trk__json_put_double(json, key, (double)ticks / (double)reader->context.ticks_per_second);
     put_count(json, ticks_key, ticks);
 }
 
@@ -94,10 +89,10 @@ static void put_gpu(struct trk_json *json, struct trk_reader *reader,
                     vram = job ? TRK_M_PROC_GPU_VRAM : TRK_M_SYS_GPU_VRAM,
                     utilized = job ? TRK_M_PROC_GPU_UTILIZED : TRK_M_SYS_GPU_UTILIZED;
     bool is_known = trk__sample_has(&sample, usage);
-    put_number(json, "gpu_usage", is_known ? (double)sample.raw[usage] * 1e-6 : NAN);
-    put_number(json, "gpu_vram",
-               trk__sample_has(&sample, vram) ? (double)sample.raw[vram] / MIB : NAN);
-    put_number(json, "gpu_utilized", is_known ? (double)sample.raw[utilized] : NAN);
+    trk__json_put_double(json, "gpu_usage", is_known ? (double)sample.raw[usage] * 1e-6 : NAN);
+    trk__json_put_double(json, "gpu_vram",
+                         trk__sample_has(&sample, vram) ? (double)sample.raw[vram] / MIB : NAN);
+    trk__json_put_double(json, "gpu_utilized", is_known ? (double)sample.raw[utilized] : NAN);
     trk__sample_done(&sample);
 }
 

@@ -134,12 +134,6 @@ void trk__session_record_row(struct trk_session *session)
 
 /* ---- what is known at the end -------------------------------------------------------- */
 
-static void put_number(struct trk_json *json, const char *key, double value)
-{
-    trk__json_key(json, key);
-    trk__json_double(json, value);
-}
-
 static void put_text(struct trk_json *json, const char *key, const char *text)
 {
     trk__json_key(json, key);
@@ -237,9 +231,9 @@ static void put_limits(struct trk_json *json, const struct trk_session *session)
 {
     const struct trk_stat *throttled = &session->stats.stat[TRK_M_SYS_CG_THROTTLED];
     trk__json_begin_object(json);
-    put_number(json, "cpu_cores", largest(session, TRK_M_SYS_CG_CPU_LIMIT));
-    put_number(json, "memory_bytes", largest(session, TRK_M_SYS_CG_MEM_LIMIT));
-    put_number(json, "throttled_seconds", throttled->count ? throttled->sum : NAN);
+    trk__json_put_double(json, "cpu_cores", largest(session, TRK_M_SYS_CG_CPU_LIMIT));
+    trk__json_put_double(json, "memory_bytes", largest(session, TRK_M_SYS_CG_MEM_LIMIT));
+    trk__json_put_double(json, "throttled_seconds", throttled->count ? throttled->sum : NAN);
     trk__json_end_object(json);
 }
 
@@ -254,12 +248,12 @@ static void put_gpu(struct trk_json *json, const struct trk_gpu_info *info,
     put_text(json, "vendor", info->vendor);
     trk__json_key(json, "is_split");
     trk__json_bool(json, info->is_split);
-    put_number(json, "memory_bytes", info->memory_bytes);
-    put_number(json, "memory_peak_bytes", gpu->memory_peak_bytes);
-    put_number(json, "job_memory_peak_bytes", gpu->job_memory_peak_bytes);
-    put_number(json, "utilization_mean_ratio", gpu->utilization_seconds / seconds);
-    put_number(json, "utilization_max_ratio", gpu->utilization_max);
-    put_number(json, "busy_share_ratio", gpu->busy_seconds / seconds);
+    trk__json_put_double(json, "memory_bytes", info->memory_bytes);
+    trk__json_put_double(json, "memory_peak_bytes", gpu->memory_peak_bytes);
+    trk__json_put_double(json, "job_memory_peak_bytes", gpu->job_memory_peak_bytes);
+    trk__json_put_double(json, "utilization_mean_ratio", gpu->utilization_seconds / seconds);
+    trk__json_put_double(json, "utilization_max_ratio", gpu->utilization_max);
+    trk__json_put_double(json, "busy_share_ratio", gpu->busy_seconds / seconds);
     trk__json_end_object(json);
 }
 

@@ -254,12 +254,6 @@ static void put_seconds(struct trk_json *json, const char *key, double value)
     trk__column_format(json->buffer, TRK_FORM_SECONDS_US, value);
 }
 
-static void put_flag(struct trk_json *json, const char *key, bool value)
-{
-    trk__json_key(json, key);
-    trk__json_bool(json, value);
-}
-
 static void put_raw(struct trk_json *json, const char *key, const char *text)
 {
     trk__json_key(json, key);
@@ -281,7 +275,7 @@ static void put_times(struct trk_json *json, const struct trk_recorder *recorder
 
 static void put_outcome(struct trk_json *json, const struct trk_record_end *end)
 {
-    put_flag(json, "ended", end && end->ended);
+    trk__json_put_bool(json, "ended", end && end->ended);
     put_seconds(json, "time_limit", end ? end->time_limit_seconds : NAN);
     trk__json_key(json, "exit_code");
     if (end && end->exit_code >= 0)
@@ -312,15 +306,15 @@ void trk__record_put_metadata(struct trk_json *json, const struct trk_recorder *
     trk__json_end_object(json);
     trk__json_key(json, "pid");
     trk__json_i64(json, recorder->pid);
-    put_flag(json, "children", options->children);
+    trk__json_put_bool(json, "children", options->children);
     trk__json_key(json, "interval");
     trk__json_double(json, options->interval_seconds);
     put_raw(json, "method", NULL);
-    put_flag(json, "autostart", true);
-    put_flag(json, "track_processes", options->rows & TRK_ROWS_PROCESS);
-    put_flag(json, "track_system", options->rows & TRK_ROWS_SYSTEM);
-    put_flag(json, "discover_server", true);
-    put_flag(json, "discover_cloud", options->discover_cloud);
+    trk__json_put_bool(json, "autostart", true);
+    trk__json_put_bool(json, "track_processes", options->rows & TRK_ROWS_PROCESS);
+    trk__json_put_bool(json, "track_system", options->rows & TRK_ROWS_SYSTEM);
+    trk__json_put_bool(json, "discover_server", true);
+    trk__json_put_bool(json, "discover_cloud", options->discover_cloud);
     put_times(json, recorder, end);
     static const char *const kinds[] = {"command", "attached", "system"};
     put_key_text(json, "kind", kinds[recorder->kind]);
@@ -328,7 +322,7 @@ void trk__record_put_metadata(struct trk_json *json, const struct trk_recorder *
     put_key_text(json, "command_key", *recorder->key ? recorder->key : NULL);
     put_key_text(json, "job_name", recorder->job_name);
     put_outcome(json, end);
-    put_flag(json, "interrupted", false);
+    trk__json_put_bool(json, "interrupted", false);
     trk__json_key(json, "samples");
     trk__json_u64(json, recorder->rows);
     put_key_text(json, "host", host);

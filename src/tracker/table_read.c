@@ -216,22 +216,10 @@ static double guess_interval(const struct trk_series *series)
     return interval > 0 ? trk__round(interval * 1000) / 1000 : 1;
 }
 
-static void put_number(struct trk_json *json, const char *key, double value)
-{
-    trk__json_key(json, key);
-    trk__json_double(json, value);
-}
-
-static void put_flag(struct trk_json *json, const char *key, bool value)
-{
-    trk__json_key(json, key);
-    trk__json_bool(json, value);
-}
-
 /* What no rows can tell is as of a tracker that was not started by itself. */
 static void put_origin(struct trk_json *json, double pid)
 {
-    put_number(json, "version", 1);
+    trk__json_put_double(json, "version", 1);
     trk__json_key(json, "resource_tracker");
     trk__json_begin_object(json);
     trk__json_key(json, "version");
@@ -239,13 +227,13 @@ static void put_origin(struct trk_json *json, double pid)
     trk__json_key(json, "implementation");
     trk__json_string(json, "native");
     trk__json_end_object(json);
-    put_number(json, "pid", pid);
-    put_flag(json, "children", true);
+    trk__json_put_double(json, "pid", pid);
+    trk__json_put_bool(json, "children", true);
     trk__json_key(json, "method");
     trk__json_null(json);
-    put_flag(json, "autostart", false);
-    put_flag(json, "discover_server", false);
-    put_flag(json, "discover_cloud", false);
+    trk__json_put_bool(json, "autostart", false);
+    trk__json_put_bool(json, "discover_server", false);
+    trk__json_put_bool(json, "discover_cloud", false);
 }
 
 static int add_metadata(struct trk_snapshot *snapshot)
@@ -263,12 +251,12 @@ static int add_metadata(struct trk_snapshot *snapshot)
     struct trk_json json = trk__json(&text);
     trk__json_begin_object(&json);
     put_origin(&json, has_pid ? trk__series_value(pid, 0) : 0);
-    put_number(&json, "interval", interval);
-    put_flag(&json, "track_processes", snapshot->process.rows);
-    put_flag(&json, "track_system", snapshot->system.rows);
-    put_number(&json, "start_time", trk__round((first - interval) * 1000) / 1000);
-    put_number(&json, "stop_time", trk__round(last * 1000) / 1000);
-    put_number(&json, "duration", trk__round((last - first + 2 * interval) * 100) / 100);
+    trk__json_put_double(&json, "interval", interval);
+    trk__json_put_bool(&json, "track_processes", snapshot->process.rows);
+    trk__json_put_bool(&json, "track_system", snapshot->system.rows);
+    trk__json_put_double(&json, "start_time", trk__round((first - interval) * 1000) / 1000);
+    trk__json_put_double(&json, "stop_time", trk__round(last * 1000) / 1000);
+    trk__json_put_double(&json, "duration", trk__round((last - first + 2 * interval) * 100) / 100);
     trk__json_end_object(&json);
     int code = text.failure ? text.failure : trk__snapshot_set(snapshot, "metadata", text.data);
     trk__buffer_done(&text);

@@ -136,25 +136,13 @@ int trk_tracker_processes(trk_tracker *tracker, char **ret_json, struct trk_erro
 
 /* ---- the snapshot -------------------------------------------------------------------- */
 
-static void put_flag(struct trk_json *json, const char *key, bool value)
-{
-    trk__json_key(json, key);
-    trk__json_bool(json, value);
-}
-
-static void put_number(struct trk_json *json, const char *key, double value)
-{
-    trk__json_key(json, key);
-    trk__json_double(json, value);
-}
-
 /* Totals count from the start of the tracker's process, which is before the grid of the samples begins. */
 static void put_wall_seconds(struct trk_json *json, const struct trk_tracker *tracker)
 {
     TRK_CLEANUP_FREE char *summary = trk__tracker_file(tracker, "summary");
     double seconds = summary ? trk__json_number_at(summary, "wall_seconds") : NAN;
     if (seconds > 0)
-        put_number(json, "wall_seconds", seconds);
+        trk__json_put_double(json, "wall_seconds", seconds);
 }
 
 static void put_metadata(struct trk_json *json, const struct trk_tracker *tracker)
@@ -166,7 +154,7 @@ static void put_metadata(struct trk_json *json, const struct trk_tracker *tracke
                       ? (double)now.tv_sec + (double)(now.tv_nsec / 1000) * 1e-6
                       : trk__round(tracker->stop_time * 1e6) / 1e6;
     trk__json_begin_object(json);
-    put_number(json, "version", 1);
+    trk__json_put_double(json, "version", 1);
     trk__json_key(json, "resource_tracker");
     trk__json_begin_object(json);
     trk__json_key(json, "version");
@@ -174,20 +162,20 @@ static void put_metadata(struct trk_json *json, const struct trk_tracker *tracke
     trk__json_key(json, "implementation");
     trk__json_string(json, "native");
     trk__json_end_object(json);
-    put_number(json, "pid", options->pid);
-    put_flag(json, "children", options->children);
-    put_number(json, "interval", options->interval_seconds);
+    trk__json_put_double(json, "pid", options->pid);
+    trk__json_put_bool(json, "children", options->children);
+    trk__json_put_double(json, "interval", options->interval_seconds);
     trk__json_key(json, "method");
     trk__json_null(json);
-    put_flag(json, "autostart", options->autostart);
-    put_flag(json, "track_processes", options->track_processes);
-    put_flag(json, "track_system", options->track_system);
-    put_flag(json, "discover_server", options->discover_server);
-    put_flag(json, "discover_cloud", options->discover_cloud);
-    put_number(json, "start_time", tracker->start_time);
-    put_number(json, "stop_time", stop);
+    trk__json_put_bool(json, "autostart", options->autostart);
+    trk__json_put_bool(json, "track_processes", options->track_processes);
+    trk__json_put_bool(json, "track_system", options->track_system);
+    trk__json_put_bool(json, "discover_server", options->discover_server);
+    trk__json_put_bool(json, "discover_cloud", options->discover_cloud);
+    trk__json_put_double(json, "start_time", tracker->start_time);
+    trk__json_put_double(json, "stop_time", stop);
     double duration = stop - tracker->start_time + options->interval_seconds;
-    put_number(json, "duration", trk__round(duration * 100) / 100);
+    trk__json_put_double(json, "duration", trk__round(duration * 100) / 100);
     put_wall_seconds(json, tracker);
     trk__json_end_object(json);
 }
