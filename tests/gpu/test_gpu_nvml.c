@@ -711,39 +711,37 @@ static void without_a_required_function_all_is_absent(void)
     world_done(&w);
 }
 
-static void run_full(void)
+int main(int argc, char *argv[])
 {
-    RUN(every_figure_arrives);
-    RUN(no_device_is_zero);
-    RUN(many_devices_add_up);
-    RUN(samples_are_taken_once_and_nonsense_dropped);
-    RUN(a_process_in_two_lists_counts_once);
-    RUN(what_is_not_told_is_absent);
-    RUN(long_lists_are_read_whole);
-    RUN(instances_count_and_their_gpu_does_not);
-    RUN(a_lost_device_is_told_and_left_out);
-    RUN(devices_have_their_places_before_the_driver_is_ready);
-    RUN(a_number_that_is_used_again_is_another_process);
-    RUN(only_the_wanted_count);
-    RUN(in_a_container_only_what_is_the_jobs_alone);
-    RUN(in_a_container_with_others_that_are_hidden);
-    RUN(lists_of_visible_devices);
-    RUN(a_container_with_a_driver_that_knows_it);
-    RUN(a_job_that_is_over_keeps_what_was_seen);
-    RUN(without_a_gpu_nothing_is_started);
-    RUN(a_failing_start_is_explained);
-    /* Last: the threads that hang stay, and so does what they hold. */
-    RUN(a_hanging_driver_holds_nothing_up);
-    RUN(a_driver_that_hangs_at_once_leaves_all_absent);
-}
-
-int main(void)
-{
+    static const struct check_test full[] = {
+        TEST(every_figure_arrives),
+        TEST(no_device_is_zero),
+        TEST(many_devices_add_up),
+        TEST(samples_are_taken_once_and_nonsense_dropped),
+        TEST(a_process_in_two_lists_counts_once),
+        TEST(what_is_not_told_is_absent),
+        TEST(long_lists_are_read_whole),
+        TEST(instances_count_and_their_gpu_does_not),
+        TEST(a_lost_device_is_told_and_left_out),
+        TEST(devices_have_their_places_before_the_driver_is_ready),
+        TEST(a_number_that_is_used_again_is_another_process),
+        TEST(only_the_wanted_count),
+        TEST(in_a_container_only_what_is_the_jobs_alone),
+        TEST(in_a_container_with_others_that_are_hidden),
+        TEST(lists_of_visible_devices),
+        TEST(a_container_with_a_driver_that_knows_it),
+        TEST(a_job_that_is_over_keeps_what_was_seen),
+        TEST(without_a_gpu_nothing_is_started),
+        TEST(a_failing_start_is_explained),
+        /* Last: the threads that hang stay, and so does what they hold. */
+        TEST(a_hanging_driver_holds_nothing_up),
+        TEST(a_driver_that_hangs_at_once_leaves_all_absent),
+    };
+    static const struct check_test old[] = {TEST(the_first_version_gives_what_it_has)};
+    static const struct check_test broken[] = {TEST(without_a_required_function_all_is_absent)};
     if (strcmp(FAKE_KIND, "full") == 0)
-        run_full();
+        return CHECK_MAIN(argc, argv, full);
     if (strcmp(FAKE_KIND, "old") == 0)
-        RUN(the_first_version_gives_what_it_has);
-    if (strcmp(FAKE_KIND, "broken") == 0)
-        RUN(without_a_required_function_all_is_absent);
-    return check_done("gpu_nvml " FAKE_KIND);
+        return CHECK_MAIN(argc, argv, old);
+    return CHECK_MAIN(argc, argv, broken);
 }

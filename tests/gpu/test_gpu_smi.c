@@ -265,14 +265,11 @@ static void a_gpu_that_pmon_leaves_out_is_not_idle(void)
 
 int main(int argc, char *argv[])
 {
-    RUN(columns_are_found_by_name);
-    RUN(numbers_and_words);
-    RUN(pmon_in_two_versions);
-    char path[4096];
-    snprintf(path, sizeof path, "%s:/usr/bin:/bin", argc > 1 ? argv[1] : ".");
-    setenv("PATH", path, 1);
-    RUN(figures_arrive_and_the_programs_end_with_us);
-    RUN(what_does_not_answer_is_absent);
-    RUN(a_gpu_that_pmon_leaves_out_is_not_idle);
-    return check_done("gpu_smi");
+    static const struct check_test tests[] = {
+        TEST(columns_are_found_by_name),      TEST(numbers_and_words),
+        TEST(pmon_in_two_versions),           TEST(figures_arrive_and_the_programs_end_with_us),
+        TEST(what_does_not_answer_is_absent), TEST(a_gpu_that_pmon_leaves_out_is_not_idle),
+    };
+    setenv("PATH", TRK_FAKE_SMI ":/usr/bin:/bin", 1);
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -335,27 +335,29 @@ static void without_a_counter_it_is_a_lower_bound(void)
     CHECK(!trk__cpu_reconcile(&figures).is_lower_bound);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(a_life_is_open_until_its_end_is_closed);
-    RUN(an_ended_life_waits_for_who_still_has_a_word);
-    RUN(a_pid_that_is_used_again_is_a_new_life);
-    RUN(a_million_lives_fit_and_add_up);
-    RUN(sources_have_names);
-    RUN(a_spike_between_samples_is_in_a_narrow_bracket);
-    RUN(an_old_mark_does_not_lift_later_samples);
-    RUN(spikes_that_may_overlap_are_allowed_for);
-    RUN(copies_of_one_parent_allow_no_more_than_their_shared_sum);
-    RUN(who_lived_unseen_is_as_large_as_the_largest_that_ended);
-    RUN(the_books_win_where_they_are_as_good);
-    RUN(what_nobody_waited_for_is_found_by_counters);
-    RUN(a_counter_by_another_clock_is_not_believed_for_little);
-    RUN(the_other_clock_is_ahead_by_the_jobs_part);
-    RUN(a_clock_that_goes_back_tells_nothing);
-    RUN(a_counter_lacks_the_end_of_each_process);
-    RUN(forks_are_the_jobs_as_its_cpu_time_is);
-    RUN(what_was_booked_twice_is_shown_by_a_counter);
-    RUN(exit_stops_have_the_last_word);
-    RUN(without_a_counter_it_is_a_lower_bound);
-    return check_done("account");
+    static const struct check_test tests[] = {
+        TEST(a_life_is_open_until_its_end_is_closed),
+        TEST(an_ended_life_waits_for_who_still_has_a_word),
+        TEST(a_pid_that_is_used_again_is_a_new_life),
+        TEST(a_million_lives_fit_and_add_up),
+        TEST(sources_have_names),
+        TEST(a_spike_between_samples_is_in_a_narrow_bracket),
+        TEST(an_old_mark_does_not_lift_later_samples),
+        TEST(spikes_that_may_overlap_are_allowed_for),
+        TEST(copies_of_one_parent_allow_no_more_than_their_shared_sum),
+        TEST(who_lived_unseen_is_as_large_as_the_largest_that_ended),
+        TEST(the_books_win_where_they_are_as_good),
+        TEST(what_nobody_waited_for_is_found_by_counters),
+        TEST(a_counter_by_another_clock_is_not_believed_for_little),
+        TEST(the_other_clock_is_ahead_by_the_jobs_part),
+        TEST(a_clock_that_goes_back_tells_nothing),
+        TEST(a_counter_lacks_the_end_of_each_process),
+        TEST(forks_are_the_jobs_as_its_cpu_time_is),
+        TEST(what_was_booked_twice_is_shown_by_a_counter),
+        TEST(exit_stops_have_the_last_word),
+        TEST(without_a_counter_it_is_a_lower_bound),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -538,37 +538,39 @@ static void an_unknown_form_is_refused(void)
     CHECK(trk__paste_name(7) == NULL);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(memory_goes_up_to_the_next_size);
-    RUN(sizes_are_readable);
-    RUN(hundredths_go_by_the_exact_value);
-    RUN(requests_waste_a_sixteenth_at_most);
-    RUN(classic_by_hand);
-    RUN(classic_without_a_value_is_absent);
-    RUN(history_averages_means_and_takes_the_largest_of_maxima);
-    RUN(one_run_has_the_widest_margin);
-    RUN(more_runs_narrow_the_margin);
-    RUN(a_small_job_gets_the_least_margin);
-    RUN(spread_widens_the_margin_up_to_a_point);
-    RUN(an_unsure_measurement_widens_the_margin);
-    RUN(an_upper_end_far_off_says_nothing);
-    RUN(a_run_killed_at_its_limit_is_no_peak);
-    RUN(a_run_that_sat_at_its_limit_is_censored_too);
-    RUN(a_larger_run_since_has_shown_the_need);
-    RUN(the_risk_goes_by_the_number_of_runs);
-    RUN(without_a_peak_there_is_no_memory_to_ask_for);
-    RUN(time_against_cores);
-    RUN(the_fewest_cores_within_the_slowdown);
-    RUN(the_busiest_run_decides);
-    RUN(a_quota_hides_the_demand);
-    RUN(gpus_are_counted_by_device);
-    RUN(unread_gpus_are_not_none);
-    RUN(too_little_gives_peaks_alone);
-    RUN(an_early_kill_is_enough);
-    RUN(short_runs_count_only_in_peaks);
-    RUN(the_json_begins_with_the_balanced_level);
-    RUN(every_form_to_the_letter);
-    RUN(an_unknown_form_is_refused);
-    return check_done("advise");
+    static const struct check_test tests[] = {
+        TEST(memory_goes_up_to_the_next_size),
+        TEST(sizes_are_readable),
+        TEST(hundredths_go_by_the_exact_value),
+        TEST(requests_waste_a_sixteenth_at_most),
+        TEST(classic_by_hand),
+        TEST(classic_without_a_value_is_absent),
+        TEST(history_averages_means_and_takes_the_largest_of_maxima),
+        TEST(one_run_has_the_widest_margin),
+        TEST(more_runs_narrow_the_margin),
+        TEST(a_small_job_gets_the_least_margin),
+        TEST(spread_widens_the_margin_up_to_a_point),
+        TEST(an_unsure_measurement_widens_the_margin),
+        TEST(an_upper_end_far_off_says_nothing),
+        TEST(a_run_killed_at_its_limit_is_no_peak),
+        TEST(a_run_that_sat_at_its_limit_is_censored_too),
+        TEST(a_larger_run_since_has_shown_the_need),
+        TEST(the_risk_goes_by_the_number_of_runs),
+        TEST(without_a_peak_there_is_no_memory_to_ask_for),
+        TEST(time_against_cores),
+        TEST(the_fewest_cores_within_the_slowdown),
+        TEST(the_busiest_run_decides),
+        TEST(a_quota_hides_the_demand),
+        TEST(gpus_are_counted_by_device),
+        TEST(unread_gpus_are_not_none),
+        TEST(too_little_gives_peaks_alone),
+        TEST(an_early_kill_is_enough),
+        TEST(short_runs_count_only_in_peaks),
+        TEST(the_json_begins_with_the_balanced_level),
+        TEST(every_form_to_the_letter),
+        TEST(an_unknown_form_is_refused),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -210,11 +210,13 @@ static void texts_stay_texts(void)
     trk__buffer_done(&text);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(levels_are_in_order_and_above_what_failed);
-    RUN(more_equal_runs_never_raise_the_request);
-    RUN(the_cores_are_the_fewest);
-    RUN(texts_stay_texts);
-    return check_done("advise_property");
+    static const struct check_test tests[] = {
+        TEST(levels_are_in_order_and_above_what_failed),
+        TEST(more_equal_runs_never_raise_the_request),
+        TEST(the_cores_are_the_fewest),
+        TEST(texts_stay_texts),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

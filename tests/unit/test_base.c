@@ -200,15 +200,17 @@ static void real_numbers_are_as_libm_has_them(void)
         check_as_libm(i / 8.0, i * 0.001);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(numbers_are_read_and_bounded);
-    RUN(negative_numbers_are_zero);
-    RUN(hundredths_take_any_number_of_decimals);
-    RUN(lines_and_words_end_where_the_text_does);
-    RUN(a_buffer_stops_at_its_ceiling_and_says_so);
-    RUN(a_file_longer_than_one_read_comes_whole);
-    RUN(a_kept_file_may_come_later_and_go);
-    RUN(real_numbers_are_as_libm_has_them);
-    return check_done("base");
+    static const struct check_test tests[] = {
+        TEST(numbers_are_read_and_bounded),
+        TEST(negative_numbers_are_zero),
+        TEST(hundredths_take_any_number_of_decimals),
+        TEST(lines_and_words_end_where_the_text_does),
+        TEST(a_buffer_stops_at_its_ceiling_and_says_so),
+        TEST(a_file_longer_than_one_read_comes_whole),
+        TEST(a_kept_file_may_come_later_and_go),
+        TEST(real_numbers_are_as_libm_has_them),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

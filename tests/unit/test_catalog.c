@@ -231,7 +231,7 @@ static struct trk_catalog *catalog;
 static void test_ten_thousand_needs(void)
 {
     int answered = 0, by_region = 0, by_spot = 0, by_gpu = 0;
-    for (int n = 0; n < 10000 && !check_failures; n++) {
+    for (int n = 0; n < 10000 && !check_failed(); n++) {
         struct trk_server_query query = {0};
         struct trk_server_match match[SHOWN];
         random_needs(&query);
@@ -260,7 +260,7 @@ static void test_ten_thousand_needs(void)
 static void test_all_of_it_is_packed(void)
 {
     CHECK_U64(catalog->servers, (uint64_t)row_count);
-    for (size_t i = 0; i < catalog->servers && !check_failures; i++) {
+    for (size_t i = 0; i < catalog->servers && !check_failed(); i++) {
         const struct trk_catalog_server *server = &catalog->server[i];
         CHECK_TEXT(server->name, rows[i].cell[1]);
         CHECK(server->vcpus == rows[i].vcpus && server->memory_mib == rows[i].memory);
@@ -369,8 +369,8 @@ static char *answer_to(const struct trk_server_options *options)
     struct trk_error error = {0};
     int code = trk_recommend_servers(options, &json, &error);
     if (code < 0)
-        fprintf(stderr, "%s\n", error.message);
-    CHECK(code == 0);
+        check_note("%s", error.message);
+    REQUIRE(code == 0);
     return json;
 }
 
@@ -514,8 +514,23 @@ static void test_wrong_tables(void)
         CHECK(trk__catalog_parse(strdup(wrong[i]), strlen(wrong[i]), &none) == -EBADMSG);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
+    static const struct check_test tests[] = {
+        TEST(test_all_of_it_is_packed),
+        TEST(test_ten_thousand_needs),
+        TEST(test_known_prices),
+        TEST(test_costs),
+        TEST(test_usable_memory),
+        TEST(test_curve),
+        TEST(test_cheapest_to_finish),
+        TEST(test_answer),
+        TEST(test_filters_that_cannot_be_checked),
+        TEST(test_keeper_question),
+        TEST(test_keeper_answer),
+        TEST(test_keeper_prices),
+        TEST(test_wrong_tables),
+    };
     setenv("XDG_DATA_HOME", "/nonexistent", 1);
     read_servers();
     for (int i = 0; i < 3; i++)
@@ -523,19 +538,7 @@ int main(void)
     read_prices(&regions[2], 1);
     if (trk__catalog_open(&catalog, NULL) < 0)
         return 1;
-    RUN(test_all_of_it_is_packed);
-    RUN(test_ten_thousand_needs);
-    RUN(test_known_prices);
-    RUN(test_costs);
-    RUN(test_usable_memory);
-    RUN(test_curve);
-    RUN(test_cheapest_to_finish);
-    RUN(test_answer);
-    RUN(test_filters_that_cannot_be_checked);
-    RUN(test_keeper_question);
-    RUN(test_keeper_answer);
-    RUN(test_keeper_prices);
-    RUN(test_wrong_tables);
+    int code = CHECK_MAIN(argc, argv, tests);
     trk__catalog_free(catalog);
-    return check_done("catalog");
+    return code;
 }

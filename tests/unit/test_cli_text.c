@@ -249,23 +249,25 @@ static void names_do_not_steer_the_terminal(void)
     check_printable("\xc2", "\xc2");
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(bytes_have_three_digits);
-    RUN(absent_is_never_zero);
-    RUN(seconds_change_unit);
-    RUN(numbers_and_shares);
-    RUN(sparklines_span_zero_to_largest);
-    RUN(one_sample_has_no_course);
-    RUN(outcomes_are_words);
-    RUN(every_standard_signal_has_a_name);
-    RUN(commands_fit_on_a_line);
-    RUN(long_words_wrap);
-    RUN(text_never_overflows);
-    RUN(style_follows_the_environment);
-    RUN(a_wide_bracket_is_told);
-    RUN(limits_are_told_in_turn);
-    RUN(test_sparkline_fits_the_width);
-    RUN(names_do_not_steer_the_terminal);
-    return check_done("cli_text");
+    static const struct check_test tests[] = {
+        TEST(bytes_have_three_digits),
+        TEST(absent_is_never_zero),
+        TEST(seconds_change_unit),
+        TEST(numbers_and_shares),
+        TEST(sparklines_span_zero_to_largest),
+        TEST(one_sample_has_no_course),
+        TEST(outcomes_are_words),
+        TEST(every_standard_signal_has_a_name),
+        TEST(commands_fit_on_a_line),
+        TEST(long_words_wrap),
+        TEST(text_never_overflows),
+        TEST(style_follows_the_environment),
+        TEST(a_wide_bracket_is_told),
+        TEST(limits_are_told_in_turn),
+        TEST(test_sparkline_fits_the_width),
+        TEST(names_do_not_steer_the_terminal),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -54,10 +54,8 @@ static void check_toml(const char *toml, const char *expected)
 {
     struct listing listing;
     struct cli_toml_error refusal;
-    if (parse_toml(toml, strlen(toml), &listing, &refusal) < 0) {
-        fprintf(stderr, "%s: line %u: %s\n", toml, refusal.line, refusal.message);
-        check_failures++;
-    }
+    if (parse_toml(toml, strlen(toml), &listing, &refusal) < 0)
+        FAIL("%s: line %u: %s", toml, refusal.line, refusal.message);
     CHECK_TEXT(listing.text, expected);
 }
 
@@ -139,9 +137,8 @@ static void test_toml_errors(void)
         bool as_expected = result == -EINVAL && refusal.line == cases[i].line &&
                            strstr(refusal.message, cases[i].part);
         if (!as_expected)
-            fprintf(stderr, "%s\n  gives %d, line %u: %s\n", cases[i].toml, result, refusal.line,
-                    refusal.message);
-        CHECK(as_expected);
+            FAIL("%s\n  gives %d, line %u: %s", cases[i].toml, result, refusal.line,
+                 refusal.message);
     }
 }
 
@@ -407,30 +404,33 @@ static void test_forbidden_files(void)
     chmod(path, 0600);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
+    static const struct check_test tests[] = {
+        TEST(test_toml_values),
+        TEST(test_toml_escapes),
+        TEST(test_toml_arrays),
+        TEST(test_toml_errors),
+        TEST(test_toml_refuses_nul),
+        TEST(test_config_values),
+        TEST(test_config_tables),
+        TEST(test_config_errors),
+        TEST(test_sources_outrank_each_other),
+        TEST(test_environment),
+        TEST(test_unread_variables_are_named),
+        TEST(test_which_file),
+        TEST(test_unreadable_files),
+        TEST(test_forbidden_files),
+    };
     if (!mkdtemp(folder))
         return 1;
     char subfolder[96];
     snprintf(subfolder, sizeof subfolder, "%s/resource-tracker", folder);
     snprintf(path, sizeof path, "%s/config.toml", subfolder);
     mkdir(subfolder, 0755);
-    RUN(test_toml_values);
-    RUN(test_toml_escapes);
-    RUN(test_toml_arrays);
-    RUN(test_toml_errors);
-    RUN(test_toml_refuses_nul);
-    RUN(test_config_values);
-    RUN(test_config_tables);
-    RUN(test_config_errors);
-    RUN(test_sources_outrank_each_other);
-    RUN(test_environment);
-    RUN(test_unread_variables_are_named);
-    RUN(test_which_file);
-    RUN(test_unreadable_files);
-    RUN(test_forbidden_files);
+    int code = CHECK_MAIN(argc, argv, tests);
     unlink(path);
     rmdir(subfolder);
     rmdir(folder);
-    return check_done("config");
+    return code;
 }

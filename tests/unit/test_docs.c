@@ -1,6 +1,4 @@
-/* Help, man page and completions against the option table: each has every option, and no other.
- *
- *   test_docs MAN BASH ZSH FISH    the generated files */
+/* Help, man page and completions against the option table: each has every option, and no other. */
 #include "check.h"
 #include "help.h"
 
@@ -9,8 +7,8 @@
 
 enum { TEXT_SIZE = 64 << 10 };
 
-static const char *paths[4];
 enum { MAN, BASH, ZSH, FISH };
+static const char *const paths[] = {TRK_MAN, TRK_BASH, TRK_ZSH, TRK_FISH};
 
 static char text[TEXT_SIZE];
 static bool found[CLI_OPTION_COUNT];
@@ -60,8 +58,7 @@ static void find_options(const char *where, const char *mark)
             continue;
         const struct cli_option *option = cli_option_find_long(name, len);
         if (!option) {
-            fprintf(stderr, "%s has %s%.*s, which is no option\n", where, mark, (int)len, name);
-            check_failures++;
+            FAIL("%s has %s%.*s, which is no option", where, mark, (int)len, name);
             continue;
         }
         found[option - cli_option_table] = true;
@@ -74,11 +71,9 @@ static void check_found(const char *where, unsigned command, bool with_testing)
         const struct cli_option *option = &cli_option_table[i];
         bool expected = (option->commands & command) != 0 &&
                         (with_testing || option->group != CLI_GROUP_TESTING);
-        if (found[i] != expected) {
-            fprintf(stderr, "%s: --%s %s\n", where, option->long_name,
-                    expected ? "is missing" : "should not be there");
-            check_failures++;
-        }
+        if (found[i] != expected)
+            FAIL("%s: --%s %s", where, option->long_name,
+                 expected ? "is missing" : "should not be there");
     }
 }
 
@@ -95,11 +90,9 @@ static void test_help_fits_the_terminal(void)
 {
     for (int i = 0; i < CLI_COMMAND_COUNT; i++) {
         print_help_to_text((enum cli_command_id)i);
-        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
             if (strlen(line) > 80)
-                fprintf(stderr, "too long: %s\n", line);
-            CHECK(strlen(line) <= 80);
-        }
+                FAIL("too long: %s", line);
     }
 }
 
@@ -149,10 +142,8 @@ static void check_example(char *line)
     words[count] = NULL;
     struct cli_invocation invocation;
     struct trk_error error;
-    if (cli_invocation_init(&invocation, words, (char *const *)environment, &error) < 0) {
-        fprintf(stderr, "the example '%s' gives: %s\n", shown, error.message);
-        check_failures++;
-    }
+    if (cli_invocation_init(&invocation, words, (char *const *)environment, &error) < 0)
+        FAIL("the example '%s' gives: %s", shown, error.message);
 }
 
 static void test_examples_of_the_help(void)
@@ -205,16 +196,14 @@ static void test_completions(void)
 
 int main(int argc, char *argv[])
 {
-    if (argc != 5)
-        return 1;
-    for (int i = 0; i < 4; i++)
-        paths[i] = argv[i + 1];
-    RUN(test_help_has_the_options);
-    RUN(test_help_fits_the_terminal);
-    RUN(test_help_tells_arguments_and_defaults);
-    RUN(test_man_page);
-    RUN(test_examples_of_the_help);
-    RUN(test_examples_of_the_man_page);
-    RUN(test_completions);
-    return check_done("docs");
+    static const struct check_test tests[] = {
+        TEST(test_help_has_the_options),
+        TEST(test_help_fits_the_terminal),
+        TEST(test_help_tells_arguments_and_defaults),
+        TEST(test_man_page),
+        TEST(test_examples_of_the_help),
+        TEST(test_examples_of_the_man_page),
+        TEST(test_completions),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -1,9 +1,8 @@
 #include "export/export.h"
 
-#include "check.h"
+#include "comma_locale.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdlib.h>
 
 #define MIB 1048576.0
@@ -248,16 +247,29 @@ static void no_room_is_told(void)
         }
 }
 
-int main(void)
+static void a_locale_with_a_comma_changes_nothing(void)
 {
-    setlocale(LC_ALL, "de_DE.UTF-8"); /* a comma for the decimals, where the machine has it */
-    RUN(snakemake);
-    RUN(nextflow);
-    RUN(gnu_time);
-    RUN(hyperfine);
-    RUN(openmetrics);
-    RUN(labels_are_escaped);
-    RUN(formats_have_names);
-    RUN(no_room_is_told);
-    return check_done("export");
+    comma_locale_begin_or_skip();
+    snakemake();
+    nextflow();
+    gnu_time();
+    hyperfine();
+    openmetrics();
+    comma_locale_end();
+}
+
+int main(int argc, char *argv[])
+{
+    static const struct check_test tests[] = {
+        TEST(snakemake),
+        TEST(nextflow),
+        TEST(gnu_time),
+        TEST(hyperfine),
+        TEST(openmetrics),
+        TEST(labels_are_escaped),
+        TEST(formats_have_names),
+        TEST(no_room_is_told),
+        TEST(a_locale_with_a_comma_changes_nothing),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

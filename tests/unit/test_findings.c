@@ -315,24 +315,18 @@ static void test_few_and_ranked(void)
         CHECK(found[i - 1].weight <= found[i].weight);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_nothing_to_tell);
-    RUN(test_one_core);
-    RUN(test_all_cores);
-    RUN(test_idle);
-    RUN(test_throttled);
-    RUN(test_near_limit);
-    RUN(test_out_of_memory);
-    RUN(test_memory_grew);
-    RUN(test_short_peak);
-    RUN(test_waited_for_disk);
-    RUN(test_waited_for_memory);
-    RUN(test_gpu_unused);
-    RUN(test_some_gpus_unused);
-    RUN(test_disk_full);
-    RUN(test_too_little_to_say);
-    RUN(test_nothing_measured);
-    RUN(test_few_and_ranked);
-    return check_done("findings");
+    static const struct check_test tests[] = {
+        TEST(test_nothing_to_tell),   TEST(test_one_core),
+        TEST(test_all_cores),         TEST(test_idle),
+        TEST(test_throttled),         TEST(test_near_limit),
+        TEST(test_out_of_memory),     TEST(test_memory_grew),
+        TEST(test_short_peak),        TEST(test_waited_for_disk),
+        TEST(test_waited_for_memory), TEST(test_gpu_unused),
+        TEST(test_some_gpus_unused),  TEST(test_disk_full),
+        TEST(test_too_little_to_say), TEST(test_nothing_measured),
+        TEST(test_few_and_ranked),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -487,23 +487,25 @@ static void a_device_that_is_not_there_is_named(void)
     CHECK_TEXT(word, "GPU-9999");
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(amdgpu_is_read);
-    RUN(amdgpu_of_old_is_read);
-    RUN(i915_is_read);
-    RUN(xe_is_read);
-    RUN(other_descriptors_are_not_taken);
-    RUN(shares_come_from_two_looks);
-    RUN(an_amd_machine);
-    RUN(an_old_amd_machine);
-    RUN(an_amd_machine_that_computes);
-    RUN(a_gpu_that_sleeps_is_left_asleep);
-    RUN(an_i915_machine);
-    RUN(strangers_without_a_gpu_are_left_alone_for_a_while);
-    RUN(an_xe_machine);
-    RUN(two_vendors_in_one_machine);
-    RUN(an_nvidia_card_without_its_library);
-    RUN(a_device_that_is_not_there_is_named);
-    return check_done("gpu_drm");
+    static const struct check_test tests[] = {
+        TEST(amdgpu_is_read),
+        TEST(amdgpu_of_old_is_read),
+        TEST(i915_is_read),
+        TEST(xe_is_read),
+        TEST(other_descriptors_are_not_taken),
+        TEST(shares_come_from_two_looks),
+        TEST(an_amd_machine),
+        TEST(an_old_amd_machine),
+        TEST(an_amd_machine_that_computes),
+        TEST(a_gpu_that_sleeps_is_left_asleep),
+        TEST(an_i915_machine),
+        TEST(strangers_without_a_gpu_are_left_alone_for_a_while),
+        TEST(an_xe_machine),
+        TEST(two_vendors_in_one_machine),
+        TEST(an_nvidia_card_without_its_library),
+        TEST(a_device_that_is_not_there_is_named),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

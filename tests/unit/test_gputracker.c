@@ -579,24 +579,26 @@ static void test_wrong_results(void)
           -EINVAL);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_numbers_as_python_prints_them);
-    RUN(test_json_layout);
-    RUN(test_units);
-    RUN(test_usage_texts);
-    RUN(test_sums_of_mappings);
-    RUN(test_maxima_are_read);
-    RUN(test_forks_make_others_doubtful);
-    RUN(test_budget_allows_what_is_not_pressing);
-    RUN(test_who_ends_while_others_are_read_is_not_counted_twice);
-    RUN(test_memory_that_changes_hands_is_read_again);
-    RUN(test_what_never_holds_still_is_not_overstated);
-    RUN(test_what_one_held_the_family_held);
-    RUN(test_table_text);
-    RUN(test_csv);
-    RUN(test_sqlite);
-    RUN(test_calls_of_blocks);
-    RUN(test_wrong_results);
-    return check_done("gputracker");
+    static const struct check_test tests[] = {
+        TEST(test_numbers_as_python_prints_them),
+        TEST(test_json_layout),
+        TEST(test_units),
+        TEST(test_usage_texts),
+        TEST(test_sums_of_mappings),
+        TEST(test_maxima_are_read),
+        TEST(test_forks_make_others_doubtful),
+        TEST(test_budget_allows_what_is_not_pressing),
+        TEST(test_who_ends_while_others_are_read_is_not_counted_twice),
+        TEST(test_memory_that_changes_hands_is_read_again),
+        TEST(test_what_never_holds_still_is_not_overstated),
+        TEST(test_what_one_held_the_family_held),
+        TEST(test_table_text),
+        TEST(test_csv),
+        TEST(test_sqlite),
+        TEST(test_calls_of_blocks),
+        TEST(test_wrong_results),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

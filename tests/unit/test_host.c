@@ -27,8 +27,7 @@ static void check_answer(const char *text, bool is_closed, int expected, const c
     trk__buffer_init(&body, TRK_HTTP_ANSWER_MAX);
     int code = parse(text, is_closed, &status, &body);
     if (code != expected)
-        fprintf(stderr, "%d, not %d, for\n%s\n", code, expected, text);
-    CHECK(code == expected);
+        FAIL("%d, not %d, for\n%s", code, expected, text);
     if (code == 0)
         CHECK_TEXT(body.data ? body.data : "", expected_body);
     trk__buffer_done(&body);
@@ -277,15 +276,17 @@ static void test_allocation(void)
     CHECK_TEXT(trk__allocation(system, process), "unknown");
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_answers);
-    RUN(test_status);
-    RUN(test_deadline_is_the_contexts);
-    RUN(test_who_may_be_asked);
-    RUN(test_server_facts);
-    RUN(test_limits_of_ancestors);
-    RUN(test_gpus);
-    RUN(test_allocation);
-    return check_done("host");
+    static const struct check_test tests[] = {
+        TEST(test_answers),
+        TEST(test_status),
+        TEST(test_deadline_is_the_contexts),
+        TEST(test_who_may_be_asked),
+        TEST(test_server_facts),
+        TEST(test_limits_of_ancestors),
+        TEST(test_gpus),
+        TEST(test_allocation),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

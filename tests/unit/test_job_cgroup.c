@@ -261,17 +261,19 @@ static void it_is_found_after_the_root_has_ended(void)
     world_done(&w);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(version_1_is_read);
-    RUN(version_2_is_read);
-    RUN(the_trackers_own_is_not_the_jobs);
-    RUN(nobody_else_may_be_in_it);
-    RUN(who_was_just_born_or_has_ended_is_no_stranger);
-    RUN(a_crowd_of_unknowns_is_not_looked_through);
-    RUN(nearly_all_of_the_job_must_be_in_it);
-    RUN(cgroups_below_hide_who_is_in_them);
-    RUN(what_can_not_be_read_is_none);
-    RUN(it_is_found_after_the_root_has_ended);
-    return check_done("job_cgroup");
+    static const struct check_test tests[] = {
+        TEST(version_1_is_read),
+        TEST(version_2_is_read),
+        TEST(the_trackers_own_is_not_the_jobs),
+        TEST(nobody_else_may_be_in_it),
+        TEST(who_was_just_born_or_has_ended_is_no_stranger),
+        TEST(a_crowd_of_unknowns_is_not_looked_through),
+        TEST(nearly_all_of_the_job_must_be_in_it),
+        TEST(cgroups_below_hide_who_is_in_them),
+        TEST(what_can_not_be_read_is_none),
+        TEST(it_is_found_after_the_root_has_ended),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -1,10 +1,9 @@
 #include "base/json.h"
 #include "base/number.h"
 
-#include "check.h"
+#include "comma_locale.h"
 
 #include <float.h>
-#include <locale.h>
 #include <stdlib.h>
 
 static struct trk_buffer buffer;
@@ -138,15 +137,10 @@ static void integers_have_all_their_digits(void)
 
 static void a_locale_with_a_comma_changes_nothing(void)
 {
-    static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"};
-    bool set = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !set; i++)
-        set = setlocale(LC_NUMERIC, names[i]) != NULL;
-    if (!set)
-        printf("skipped: no locale with a decimal comma is installed\n");
+    comma_locale_begin_or_skip();
     CHECK_TEXT(double_text(0.25), "0.25");
     CHECK_TEXT(double_text(1.5e-300), "1.5e-300");
-    setlocale(LC_NUMERIC, "C");
+    comma_locale_end();
 }
 
 static void what_does_not_fit_is_a_failure_and_no_crash(void)
@@ -163,16 +157,19 @@ static void what_does_not_fit_is_a_failure_and_no_crash(void)
     trk__buffer_done(&tiny);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
+    static const struct check_test tests[] = {
+        TEST(commas_stand_between_and_nowhere_else),
+        TEST(strings_are_escaped),
+        TEST(utf8_passes_and_other_bytes_are_replaced),
+        TEST(doubles_are_the_shortest_that_read_back),
+        TEST(integers_have_all_their_digits),
+        TEST(a_locale_with_a_comma_changes_nothing),
+        TEST(what_does_not_fit_is_a_failure_and_no_crash),
+    };
     trk__buffer_init(&buffer, TRK_BUFFER_LIMIT_DEFAULT);
-    RUN(commas_stand_between_and_nowhere_else);
-    RUN(strings_are_escaped);
-    RUN(utf8_passes_and_other_bytes_are_replaced);
-    RUN(doubles_are_the_shortest_that_read_back);
-    RUN(integers_have_all_their_digits);
-    RUN(a_locale_with_a_comma_changes_nothing);
-    RUN(what_does_not_fit_is_a_failure_and_no_crash);
+    int code = CHECK_MAIN(argc, argv, tests);
     trk__buffer_done(&buffer);
-    return check_done("json");
+    return code;
 }

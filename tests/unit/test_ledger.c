@@ -224,19 +224,21 @@ static void the_split_never_goes_back(void)
     }
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(a_living_process_is_booked_as_it_grows);
-    RUN(what_was_there_before_does_not_count);
-    RUN(a_reaped_child_is_counted_once_with_the_end_that_nobody_saw);
-    RUN(faults_tell_how_many_were_waited_for_unseen);
-    RUN(a_child_that_nobody_waited_for_is_no_credit);
-    RUN(a_credit_ahead_of_the_kernels_ticks_waits_for_them);
-    RUN(a_credit_ahead_of_the_ticks_moves_up_with_its_holder);
-    RUN(bytes_that_move_to_the_reaper_are_counted_once);
-    RUN(reaping_makes_the_total_exact);
-    RUN(an_orphan_never_seen_alive_counts_whole);
-    RUN(rows_never_show_more_than_the_cores);
-    RUN(the_split_never_goes_back);
-    return check_done("ledger");
+    static const struct check_test tests[] = {
+        TEST(a_living_process_is_booked_as_it_grows),
+        TEST(what_was_there_before_does_not_count),
+        TEST(a_reaped_child_is_counted_once_with_the_end_that_nobody_saw),
+        TEST(faults_tell_how_many_were_waited_for_unseen),
+        TEST(a_child_that_nobody_waited_for_is_no_credit),
+        TEST(a_credit_ahead_of_the_kernels_ticks_waits_for_them),
+        TEST(a_credit_ahead_of_the_ticks_moves_up_with_its_holder),
+        TEST(bytes_that_move_to_the_reaper_are_counted_once),
+        TEST(reaping_makes_the_total_exact),
+        TEST(an_orphan_never_seen_alive_counts_whole),
+        TEST(rows_never_show_more_than_the_cores),
+        TEST(the_split_never_goes_back),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

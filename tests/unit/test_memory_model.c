@@ -590,41 +590,44 @@ static void test_bad_pid(void)
     CHECK(trk__mem_tick_end(model, NULL) == 0);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_nested_shares);
-    RUN(test_sort_of_any_order);
-    RUN(test_pool_spans_nested_to_disjoint);
-    RUN(test_alone_is_exact);
-    RUN(test_fork_counts_once);
-    RUN(test_child_before_parent);
-    RUN(test_copies_show_in_faults);
-    RUN(test_file_faults_are_no_copies);
-    RUN(test_parent_writes_between_forks);
-    RUN(test_growth_is_own);
-    RUN(test_exec_leaves_the_family);
-    RUN(test_exec_of_the_same_command);
-    RUN(test_vfork_child_counts_once);
-    RUN(test_lookalike_is_no_twin);
-    RUN(test_kcmp_decides);
-    RUN(test_pid_is_used_again);
-    RUN(test_left_tree_is_empty);
-    RUN(test_refresh_is_believed);
-    RUN(test_sample_is_believed);
-    RUN(test_sample_amid_motion);
-    RUN(test_sample_without_shared);
-    RUN(test_read_amid_motion);
-    RUN(test_sample_without_anon);
-    RUN(test_copy_ratio_is_learned);
-    RUN(test_nothing_uncertain_nothing_read);
-    RUN(test_refused_is_not_asked_again);
-    RUN(test_cgroup_knows_the_anonymous_sum);
-    RUN(test_an_impossible_cgroup_is_left_aside);
-    RUN(test_a_cgroup_without_what_was_there_before);
-    RUN(test_beyond_the_ceiling);
-    RUN(test_hidden_stack_is_no_family);
-    RUN(test_stack_not_random);
-    RUN(test_bad_pid);
+    static const struct check_test tests[] = {
+        TEST(test_nested_shares),
+        TEST(test_sort_of_any_order),
+        TEST(test_pool_spans_nested_to_disjoint),
+        TEST(test_alone_is_exact),
+        TEST(test_fork_counts_once),
+        TEST(test_child_before_parent),
+        TEST(test_copies_show_in_faults),
+        TEST(test_file_faults_are_no_copies),
+        TEST(test_parent_writes_between_forks),
+        TEST(test_growth_is_own),
+        TEST(test_exec_leaves_the_family),
+        TEST(test_exec_of_the_same_command),
+        TEST(test_vfork_child_counts_once),
+        TEST(test_lookalike_is_no_twin),
+        TEST(test_kcmp_decides),
+        TEST(test_pid_is_used_again),
+        TEST(test_left_tree_is_empty),
+        TEST(test_refresh_is_believed),
+        TEST(test_sample_is_believed),
+        TEST(test_sample_amid_motion),
+        TEST(test_sample_without_shared),
+        TEST(test_read_amid_motion),
+        TEST(test_sample_without_anon),
+        TEST(test_copy_ratio_is_learned),
+        TEST(test_nothing_uncertain_nothing_read),
+        TEST(test_refused_is_not_asked_again),
+        TEST(test_cgroup_knows_the_anonymous_sum),
+        TEST(test_an_impossible_cgroup_is_left_aside),
+        TEST(test_a_cgroup_without_what_was_there_before),
+        TEST(test_beyond_the_ceiling),
+        TEST(test_hidden_stack_is_no_family),
+        TEST(test_stack_not_random),
+        TEST(test_bad_pid),
+    };
+    int code = CHECK_MAIN(argc, argv, tests);
     trk__mem_model_free(model);
-    return check_done("memory_model");
+    return code;
 }

@@ -29,8 +29,7 @@ static void test_random_lives(void)
             bytes[i] = (uint8_t)(next_random() >> 20);
         const char *failure = model_ops_run(bytes, size);
         if (failure)
-            fprintf(stderr, "seed %" PRIu64 ": %s\n", seed, failure);
-        CHECK(!failure);
+            FAIL("seed %" PRIu64 ": %s", seed, failure);
     }
 }
 
@@ -70,9 +69,11 @@ static void test_random_shares(void)
     }
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_random_lives);
-    RUN(test_random_shares);
-    return check_done("memory_property");
+    static const struct check_test tests[] = {
+        TEST(test_random_lives),
+        TEST(test_random_shares),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

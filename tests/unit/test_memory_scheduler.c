@@ -157,13 +157,15 @@ static void test_budget_over_any_minute(void)
     }
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_bucket);
-    RUN(test_debt_is_paid_first);
-    RUN(test_stall_cap);
-    RUN(test_cap_follows_the_machine);
-    RUN(test_small_is_read_whole);
-    RUN(test_budget_over_any_minute);
-    return check_done("memory_scheduler");
+    static const struct check_test tests[] = {
+        TEST(test_bucket),
+        TEST(test_debt_is_paid_first),
+        TEST(test_stall_cap),
+        TEST(test_cap_follows_the_machine),
+        TEST(test_small_is_read_whole),
+        TEST(test_budget_over_any_minute),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -40,9 +40,10 @@ static void check_bounds(const struct bounds *bounds)
     }
     qsort(widths, trace_count, sizeof(widths[0]), compare_doubles);
     double share = (double)inside / (double)ticks, width = widths[trace_count / 2];
-    printf("%-28s peak %.2f %% (worst %.2f), inside %.2f %% of ticks and %zu of %zu peaks, width "
-           "%.1f %%\n",
-           bounds->name, 100 * mean, 100 * worst, 100 * share, peaks, trace_count, 100 * width);
+    check_note(
+        "%-28s peak %.2f %% (worst %.2f), inside %.2f %% of ticks and %zu of %zu peaks, width "
+        "%.1f %%",
+        bounds->name, 100 * mean, 100 * worst, 100 * share, peaks, trace_count, 100 * width);
     CHECK(mean <= bounds->peak_mean);
     CHECK(worst <= bounds->peak_worst);
     CHECK(share >= bounds->inside);
@@ -127,7 +128,7 @@ static void test_budget_is_kept(void)
 static void load_all(void)
 {
     glob_t found;
-    CHECK(glob(TRK_TESTS "/data/pss-traces/*.log.gz", 0, NULL, &found) == 0);
+    REQUIRE(glob(TRK_TESTS "/data/pss-traces/*.log.gz", 0, NULL, &found) == 0);
     CHECK(found.gl_pathc >= TRACES_LEAST && found.gl_pathc <= TRACES_MAX);
     for (size_t i = 0; i < found.gl_pathc && trace_count < TRACES_MAX; i++)
         if (trace_load(found.gl_pathv[i], &traces[trace_count]) == 0)
@@ -136,15 +137,16 @@ static void load_all(void)
     globfree(&found);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(load_all);
-    if (trace_count > 0) {
-        RUN(test_bounds);
-        RUN(test_grower_is_left_alone);
-        RUN(test_budget_is_kept);
-    }
+    static const struct check_test tests[] = {
+        TEST(test_bounds),
+        TEST(test_grower_is_left_alone),
+        TEST(test_budget_is_kept),
+    };
+    load_all();
+    int code = CHECK_MAIN(argc, argv, tests);
     for (size_t i = 0; i < trace_count; i++)
         trace_done(&traces[i]);
-    return check_done("memory_traces");
+    return code;
 }

@@ -149,16 +149,18 @@ static void devices_have_a_ceiling(void)
     trk__sample_done(&sample);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(every_metric_is_complete_and_scopes_stand_together);
-    RUN(names_are_unique_within_a_scope_and_found_with_their_prefix);
-    RUN(the_public_catalogue_ends_with_an_error);
-    RUN(gauges_deltas_and_rates_are_derived);
-    RUN(what_was_not_read_is_absent);
-    RUN(counters_that_go_back_give_zero_and_no_time_gives_no_rate);
-    RUN(the_machine_never_uses_more_cores_than_it_has);
-    RUN(devices_keep_their_index_and_new_ones_start_absent);
-    RUN(devices_have_a_ceiling);
-    return check_done("metric");
+    static const struct check_test tests[] = {
+        TEST(every_metric_is_complete_and_scopes_stand_together),
+        TEST(names_are_unique_within_a_scope_and_found_with_their_prefix),
+        TEST(the_public_catalogue_ends_with_an_error),
+        TEST(gauges_deltas_and_rates_are_derived),
+        TEST(what_was_not_read_is_absent),
+        TEST(counters_that_go_back_give_zero_and_no_time_gives_no_rate),
+        TEST(the_machine_never_uses_more_cores_than_it_has),
+        TEST(devices_keep_their_index_and_new_ones_start_absent),
+        TEST(devices_have_a_ceiling),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

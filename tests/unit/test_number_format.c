@@ -125,7 +125,6 @@ static void any_value_prints_as_printf_rounds_it(void)
             const double value = random_value() * info->divisor;
             char expected[400];
             expect_text(info, value, expected, sizeof expected);
-            const int failures = check_failures;
             CHECK_TEXT(text_of((enum trk_form)form, value), expected);
             CHECK(!strpbrk(buffer.data, "eE"));
             const char *point = strchr(buffer.data, '.');
@@ -133,7 +132,7 @@ static void any_value_prints_as_printf_rounds_it(void)
             /* What SQLite is given is what the text says, as far as 15 digits go. */
             if (fabs(value / info->divisor) < 1e8)
                 CHECK(trk__column_rounded((enum trk_form)form, value) == strtod(buffer.data, NULL));
-            if (check_failures != failures)
+            if (check_failed())
                 return; /* one example is enough */
         }
 }
@@ -147,17 +146,20 @@ static void full_precision_reads_back(void)
     }
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
+    static const struct check_test tests[] = {
+        TEST(floats_are_short),
+        TEST(integers_are_plain),
+        TEST(negative_and_minus_zero),
+        TEST(ties_of_the_product_are_no_ties),
+        TEST(huge_values_do_not_overflow),
+        TEST(full_timestamps_keep_every_digit),
+        TEST(any_value_prints_as_printf_rounds_it),
+        TEST(full_precision_reads_back),
+    };
     trk__buffer_init(&buffer, TRK_BUFFER_LIMIT_DEFAULT);
-    RUN(floats_are_short);
-    RUN(integers_are_plain);
-    RUN(negative_and_minus_zero);
-    RUN(ties_of_the_product_are_no_ties);
-    RUN(huge_values_do_not_overflow);
-    RUN(full_timestamps_keep_every_digit);
-    RUN(any_value_prints_as_printf_rounds_it);
-    RUN(full_precision_reads_back);
+    int code = CHECK_MAIN(argc, argv, tests);
     trk__buffer_done(&buffer);
-    return check_done("number_format");
+    return code;
 }

@@ -31,19 +31,15 @@ static int parse(const char *line)
 
 static const struct cli_options *parsed(const char *line)
 {
-    if (parse(line) < 0) {
-        fprintf(stderr, "'%s': %s\n", line, error.message);
-        check_failures++;
-    }
+    if (parse(line) < 0)
+        FAIL("'%s': %s", line, error.message);
     return &invocation.options;
 }
 
 static void check_refused(const char *line, const char *message)
 {
-    if (parse(line) != -EINVAL) {
-        fprintf(stderr, "'%s' is accepted\n", line);
-        check_failures++;
-    }
+    if (parse(line) != -EINVAL)
+        FAIL("'%s' is accepted", line);
     CHECK_TEXT(error.message, message);
 }
 
@@ -274,23 +270,25 @@ static void test_names_are_unique(void)
     }
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_run_defaults);
-    RUN(test_command_defaults);
-    RUN(test_told_defaults_are_true);
-    RUN(test_forms_of_an_option);
-    RUN(test_flags_can_be_turned_off);
-    RUN(test_each_choice_is_stored);
-    RUN(test_times);
-    RUN(test_shares);
-    RUN(test_where_options_end);
-    RUN(test_options_before_and_behind_the_command);
-    RUN(test_help_and_version_come_first);
-    RUN(test_unknown_options);
-    RUN(test_missing_and_wrong_values);
-    RUN(test_operands);
-    RUN(test_actions_of_runs);
-    RUN(test_names_are_unique);
-    return check_done("options");
+    static const struct check_test tests[] = {
+        TEST(test_run_defaults),
+        TEST(test_command_defaults),
+        TEST(test_told_defaults_are_true),
+        TEST(test_forms_of_an_option),
+        TEST(test_flags_can_be_turned_off),
+        TEST(test_each_choice_is_stored),
+        TEST(test_times),
+        TEST(test_shares),
+        TEST(test_where_options_end),
+        TEST(test_options_before_and_behind_the_command),
+        TEST(test_help_and_version_come_first),
+        TEST(test_unknown_options),
+        TEST(test_missing_and_wrong_values),
+        TEST(test_operands),
+        TEST(test_actions_of_runs),
+        TEST(test_names_are_unique),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -170,7 +170,7 @@ static void test_own_pages(void)
     char *own = mmap(NULL, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *empty = mmap(NULL, reserved, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    CHECK(own != MAP_FAILED);
+    REQUIRE(own != MAP_FAILED);
     memset(own, 1, used);
     struct trk_context context;
     CHECK(trk__context_init(&context, NULL, NULL) == 0);
@@ -178,27 +178,25 @@ static void test_own_pages(void)
     trk__pagemap_sampler_init(&sampler, &context, 1);
     struct trk_page_sample sample;
     int r = trk__pagemap_sample(&sampler, getpid(), &sample);
-    if (r == -EACCES || r == -EPERM || r == -ENOENT) {
-        printf("skipped: no pagemap here\n");
-    } else {
-        CHECK(r == 0);
-        CHECK(sample.anon.present >= 256);
-        CHECK(sample.anon.exclusive > sample.anon.present * 9 / 10);
-        CHECK(sample.longest_call_ns > 0);
-    }
     trk__pagemap_sampler_done(&sampler);
     trk__context_done(&context);
     munmap(own, used);
     if (empty != MAP_FAILED)
         munmap(empty, reserved);
+    if (r == -EACCES || r == -EPERM || r == -ENOENT)
+        SKIP("this process cannot read its pagemap: %s", strerror(-r));
+    REQUIRE(r == 0);
+    CHECK(sample.anon.present >= 256);
+    CHECK(sample.anon.exclusive > sample.anon.present * 9 / 10);
+    CHECK(sample.longest_call_ns > 0);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_ranges);
-    RUN(test_torn_ranges);
-    RUN(test_fixture_sample);
-    RUN(test_without_kpagecount);
-    RUN(test_own_pages);
-    return check_done("pagemap");
+    static const struct check_test tests[] = {
+        TEST(test_ranges),         TEST(test_torn_ranges),
+        TEST(test_fixture_sample), TEST(test_without_kpagecount),
+        TEST(test_own_pages),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -18,7 +18,7 @@ static struct trk_phase_list phases_of(const char *events)
     struct trk_phase_list list = {0};
     snprintf(text, sizeof text, "{%s,\"events\":%s}", rows, events);
     if (trk__snapshot_parse(text, strlen(text), "test", &snapshot, &error) < 0)
-        fprintf(stderr, "%s\n", error.message);
+        check_note("%s", error.message);
     CHECK(snapshot && trk__phases_find(snapshot, &list) == 0);
     trk__snapshot_free(snapshot);
     return list;
@@ -116,13 +116,15 @@ static void strange_events_are_passed_over(void)
     trk__phases_done(&list);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(a_phase_has_what_its_rows_have);
-    RUN(rows_that_are_partly_in_it_count_in_part);
-    RUN(overlapping_ones_count_once);
-    RUN(a_stop_ends_the_start_of_its_own_thread);
-    RUN(points_are_moments);
-    RUN(strange_events_are_passed_over);
-    return check_done("phases");
+    static const struct check_test tests[] = {
+        TEST(a_phase_has_what_its_rows_have),
+        TEST(rows_that_are_partly_in_it_count_in_part),
+        TEST(overlapping_ones_count_once),
+        TEST(a_stop_ends_the_start_of_its_own_thread),
+        TEST(points_are_moments),
+        TEST(strange_events_are_passed_over),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

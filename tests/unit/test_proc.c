@@ -356,23 +356,25 @@ static void the_cpu_clock_of_another_process_can_be_read(void)
     trk__context_done(&context);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(a_name_ends_at_its_last_parenthesis);
-    RUN(text_that_is_no_stat_is_refused_and_leaves_the_result);
-    RUN(io_and_rollup_need_their_lines);
-    RUN(descendants_are_found_in_any_order_of_pids);
-    RUN(a_member_that_is_reparented_stays);
-    RUN(orphans_of_the_subreaper_belong_and_the_tracker_never_does);
-    RUN(a_child_that_was_listed_before_its_parent_is_found_later);
-    RUN(a_stranger_whose_parent_went_may_have_become_ours);
-    RUN(a_pid_that_is_used_again_is_another_process);
-    RUN(a_look_reads_all_three_files);
-    RUN(no_descriptors_left_means_opening_each_time);
-    RUN(an_unchanged_machine_is_not_listed_again);
-    RUN(where_births_are_told_others_may_fork);
-    RUN(who_sees_but_its_own_processes_lists_them);
-    RUN(a_root_that_is_not_there_is_an_error);
-    RUN(the_cpu_clock_of_another_process_can_be_read);
-    return check_done("proc");
+    static const struct check_test tests[] = {
+        TEST(a_name_ends_at_its_last_parenthesis),
+        TEST(text_that_is_no_stat_is_refused_and_leaves_the_result),
+        TEST(io_and_rollup_need_their_lines),
+        TEST(descendants_are_found_in_any_order_of_pids),
+        TEST(a_member_that_is_reparented_stays),
+        TEST(orphans_of_the_subreaper_belong_and_the_tracker_never_does),
+        TEST(a_child_that_was_listed_before_its_parent_is_found_later),
+        TEST(a_stranger_whose_parent_went_may_have_become_ours),
+        TEST(a_pid_that_is_used_again_is_another_process),
+        TEST(a_look_reads_all_three_files),
+        TEST(no_descriptors_left_means_opening_each_time),
+        TEST(an_unchanged_machine_is_not_listed_again),
+        TEST(where_births_are_told_others_may_fork),
+        TEST(who_sees_but_its_own_processes_lists_them),
+        TEST(a_root_that_is_not_there_is_an_error),
+        TEST(the_cpu_clock_of_another_process_can_be_read),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

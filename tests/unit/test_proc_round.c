@@ -290,14 +290,16 @@ static void a_child_that_the_listing_missed_is_found_by_the_next(void)
     sleeper_done(&s);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(one_byte_read_is_seen_and_rest_is_believed);
-    RUN(rest_is_not_believed_for_long);
-    RUN(sizes_of_those_who_rest_are_read_under_pressure);
-    RUN(the_end_of_one_who_rested_is_seen);
-    RUN(an_orphan_that_rests_shows_its_new_parent);
-    RUN(forks_of_others_are_no_business_of_those_who_rest);
-    RUN(a_child_that_the_listing_missed_is_found_by_the_next);
-    return check_done("proc_round");
+    static const struct check_test tests[] = {
+        TEST(one_byte_read_is_seen_and_rest_is_believed),
+        TEST(rest_is_not_believed_for_long),
+        TEST(sizes_of_those_who_rest_are_read_under_pressure),
+        TEST(the_end_of_one_who_rested_is_seen),
+        TEST(an_orphan_that_rests_shows_its_new_parent),
+        TEST(forks_of_others_are_no_business_of_those_who_rest),
+        TEST(a_child_that_the_listing_missed_is_found_by_the_next),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

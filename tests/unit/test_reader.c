@@ -141,11 +141,13 @@ static void a_session_may_be_interrupted(void)
     trk_session_free(session);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(sums_a_tree);
-    RUN(reads_a_machine);
-    RUN(reads_itself);
-    RUN(a_session_may_be_interrupted);
-    return check_done("reader");
+    static const struct check_test tests[] = {
+        TEST(sums_a_tree),
+        TEST(reads_a_machine),
+        TEST(reads_itself),
+        TEST(a_session_may_be_interrupted),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

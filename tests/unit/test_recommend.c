@@ -13,8 +13,8 @@ static struct trk_snapshot *parse(const char *text)
     struct trk_snapshot *snapshot = NULL;
     struct trk_error error = {0};
     if (trk__snapshot_parse(text, strlen(text), "test", &snapshot, &error) < 0)
-        fprintf(stderr, "%s\n", error.message);
-    CHECK(snapshot != NULL);
+        check_note("%s", error.message);
+    REQUIRE(snapshot != NULL);
     return snapshot;
 }
 
@@ -123,9 +123,7 @@ static const char *write_run(const char *name, const char *key, int samples, dou
     static char path[256];
     snprintf(path, sizeof path, "%s/resource-tracker/runs/%s", folder, name);
     FILE *file = fopen(path, "we");
-    CHECK(file != NULL);
-    if (!file)
-        return path;
+    REQUIRE(file != NULL);
     fprintf(file,
             "{\"metadata\":{\"version\":1,\"interval\":1,\"start_time\":1000,\"stop_time\":%d,"
             "\"duration\":%d,\"wall_seconds\":%d,\"exit_code\":0,\"samples\":%d,"
@@ -158,7 +156,7 @@ static uint32_t runs_behind(const char *run, const struct trk_recommend_options 
     struct trk_error error = {0};
     int code = trk_recommend_runs(run ? &run : NULL, run ? 1 : 0, options, &recommendation, &error);
     if (code < 0) {
-        fprintf(stderr, "%s\n", error.message);
+        check_note("%s", error.message);
         return 0;
     }
     struct trk_recommend_basis basis = {.size = sizeof basis};
@@ -175,13 +173,18 @@ static void an_empty_store_has_no_last_run(void)
     CHECK(recommendation == NULL && error.message[0] != '\0');
 }
 
-static void a_run_brings_those_of_its_command(void)
+static void keep_five_runs(void)
 {
     write_run("20260101-000001-aaaaaaaa.json", "other", 60, 100);
     write_run("20260101-000002-aaaaaaaa.json.gz", "job", 60, 1000);
     write_run("20260101-000003-aaaaaaaa.json.gz", "job", 60, 1500);
     write_run("20260101-000004-aaaaaaaa.json.gz", "other", 60, 100);
     write_run("20260101-000005-aaaaaaaa.json.gz", "job", 60, 1200);
+}
+
+static void a_run_brings_those_of_its_command(void)
+{
+    keep_five_runs();
     CHECK_U64(runs_behind(NULL, NULL), 3);
     CHECK_U64(runs_behind("20260101-000004", NULL), 1);
     struct trk_recommend_options options;
@@ -198,7 +201,8 @@ static void named_runs_stand_alone(void)
 {
     const char *const runs[] = {"20260101-000002", "20260101-000003"};
     trk_recommendation *recommendation;
-    CHECK(trk_recommend_runs(runs, 2, NULL, &recommendation, NULL) == 0);
+    keep_five_runs();
+    REQUIRE(trk_recommend_runs(runs, 2, NULL, &recommendation, NULL) == 0);
     CHECK(trk_recommendation_refusal(recommendation) == NULL);
     struct trk_need need = {.size = sizeof need};
     CHECK(trk_recommendation_need(recommendation, TRK_LEVEL_BALANCED, &need) == 0);
@@ -230,7 +234,8 @@ static void a_run_that_is_no_file_stands_last(void)
         "{\"metadata\":{\"interval\":1,\"duration\":3,\"command_key\":\"job\"}," PYTHON_ROWS "}";
     trk_recommendation *recommendation;
     struct trk_recommend_basis basis = {.size = sizeof basis};
-    CHECK(trk_recommend_snapshot(text, sizeof text - 1, NULL, &recommendation, NULL) == 0);
+    keep_five_runs();
+    REQUIRE(trk_recommend_snapshot(text, sizeof text - 1, NULL, &recommendation, NULL) == 0);
     trk_recommendation_basis(recommendation, &basis);
     CHECK_U64(basis.runs, 4); /* three are kept */
     CHECK_U64(basis.runs_used, 3);
@@ -238,7 +243,7 @@ static void a_run_that_is_no_file_stands_last(void)
     struct trk_recommend_options options;
     trk_recommend_options_init(&options);
     options.history = 1;
-    CHECK(trk_recommend_snapshot(text, sizeof text - 1, &options, &recommendation, NULL) == 0);
+    REQUIRE(trk_recommend_snapshot(text, sizeof text - 1, &options, &recommendation, NULL) == 0);
     trk_recommendation_basis(recommendation, &basis);
     CHECK_U64(basis.runs, 1);
     CHECK_NEAR(basis.classic_cpu_cores, 2, 0);
@@ -263,7 +268,7 @@ static void a_short_run_is_refused(void)
 {
     const char *run = write_run("short.json", "s", 5, 100);
     trk_recommendation *recommendation;
-    CHECK(trk_recommend_runs(&run, 1, NULL, &recommendation, NULL) == 0);
+    REQUIRE(trk_recommend_runs(&run, 1, NULL, &recommendation, NULL) == 0);
     CHECK(trk_recommendation_refusal(recommendation) != NULL);
     struct trk_need need = {.size = sizeof need};
     CHECK(trk_recommendation_need(recommendation, TRK_LEVEL_SAFE, &need) == -ENODATA);
@@ -289,20 +294,23 @@ static void wrong_options_are_refused(void)
     CHECK(trk_recommend_runs(&run, 1, NULL, &recommendation, &error) == -ENOENT);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(rows_alone_are_enough);
-    RUN(totals_and_limits_go_before_rows);
-    RUN(strange_records_are_survived);
+    static const struct check_test tests[] = {
+        TEST(rows_alone_are_enough),
+        TEST(totals_and_limits_go_before_rows),
+        TEST(strange_records_are_survived),
+        TEST(an_empty_store_has_no_last_run),
+        TEST(a_run_brings_those_of_its_command),
+        TEST(named_runs_stand_alone),
+        TEST(a_run_that_is_no_file_stands_last),
+        TEST(classic_from_statistics_alone),
+        TEST(a_short_run_is_refused),
+        TEST(wrong_options_are_refused),
+    };
     make_store();
-    RUN(an_empty_store_has_no_last_run);
-    RUN(a_run_brings_those_of_its_command);
-    RUN(named_runs_stand_alone);
-    RUN(a_run_that_is_no_file_stands_last);
-    RUN(classic_from_statistics_alone);
-    RUN(a_short_run_is_refused);
-    RUN(wrong_options_are_refused);
+    int code = CHECK_MAIN(argc, argv, tests);
     char command[300];
     snprintf(command, sizeof command, "rm -rf %s", folder);
-    return check_done("recommend") | (system(command) != 0);
+    return code | (system(command) != 0);
 }

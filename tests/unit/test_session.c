@@ -696,25 +696,27 @@ static void beyond_ten_thousand_the_smallest_processes_are_merged(void)
     world_done(&w);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(a_tick_covers_its_interval);
-    RUN(a_reaped_child_shows_once_and_within_the_cores);
-    RUN(statistics_are_weighted_by_time);
-    RUN(a_short_closing_row_makes_no_peak);
-    RUN(options_out_of_range_are_refused);
-    RUN(a_process_that_is_not_there_is_told);
-    RUN(processes_of_a_job_that_was_over_at_once_are_counted);
-    RUN(memory_is_flat_over_a_million_ticks);
-    RUN(a_mark_that_is_gone_counts_as_the_largest);
-    RUN(a_program_that_was_seen_loading_has_no_peak);
-    RUN(who_is_being_released_is_not_lost);
-    RUN(who_was_waited_for_has_grown_by_what_it_faulted);
-    RUN(a_few_huge_faults_may_have_brought_much);
-    RUN(huge_faults_before_the_first_look_are_nobodys);
-    RUN(a_read_after_memory_was_given_back_lowers_no_bound);
-    RUN(one_that_was_born_too_late_for_a_look_counts_in_the_next);
-    RUN(the_kernels_log_names_whom_it_killed);
-    RUN(beyond_ten_thousand_the_smallest_processes_are_merged);
-    return check_done("session");
+    static const struct check_test tests[] = {
+        TEST(a_tick_covers_its_interval),
+        TEST(a_reaped_child_shows_once_and_within_the_cores),
+        TEST(statistics_are_weighted_by_time),
+        TEST(a_short_closing_row_makes_no_peak),
+        TEST(options_out_of_range_are_refused),
+        TEST(a_process_that_is_not_there_is_told),
+        TEST(processes_of_a_job_that_was_over_at_once_are_counted),
+        TEST(memory_is_flat_over_a_million_ticks),
+        TEST(a_mark_that_is_gone_counts_as_the_largest),
+        TEST(a_program_that_was_seen_loading_has_no_peak),
+        TEST(who_is_being_released_is_not_lost),
+        TEST(who_was_waited_for_has_grown_by_what_it_faulted),
+        TEST(a_few_huge_faults_may_have_brought_much),
+        TEST(huge_faults_before_the_first_look_are_nobodys),
+        TEST(a_read_after_memory_was_given_back_lowers_no_bound),
+        TEST(one_that_was_born_too_late_for_a_look_counts_in_the_next),
+        TEST(the_kernels_log_names_whom_it_killed),
+        TEST(beyond_ten_thousand_the_smallest_processes_are_merged),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

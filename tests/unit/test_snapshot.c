@@ -18,7 +18,7 @@ static struct trk_snapshot *parse(const char *text)
     struct trk_snapshot *snapshot = NULL;
     struct trk_error error = {0};
     if (trk__snapshot_parse(text, strlen(text), "text", &snapshot, &error) < 0)
-        fprintf(stderr, "%s\n", error.message);
+        FAIL("%s", error.message);
     return snapshot;
 }
 
@@ -136,10 +136,8 @@ static void names_the_place_of_a_fault(void)
         int code =
             trk__snapshot_parse(cases[i].text, strlen(cases[i].text), "t.json", &snapshot, &error);
         CHECK(code < 0 && !snapshot);
-        if (!strstr(error.message, cases[i].part)) {
-            fprintf(stderr, "case %zu: %s\n", i, error.message);
-            CHECK(!"the message has the expected part");
-        }
+        if (!strstr(error.message, cases[i].part))
+            FAIL("case %zu: %s", i, error.message);
     }
 }
 
@@ -274,17 +272,19 @@ static void downsampling_keeps_extremes_and_says_so(void)
     trk__snapshot_free(snapshot);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(loads_rows_of_v2);
-    RUN(loads_rows_of_v3);
-    RUN(loads_columns);
-    RUN(writes_what_it_read);
-    RUN(names_the_place_of_a_fault);
-    RUN(refuses_deep_nesting);
-    RUN(refuses_sparse_tables);
-    RUN(saves_and_loads_files);
-    RUN(what_is_no_file_is_not_replaced);
-    RUN(downsampling_keeps_extremes_and_says_so);
-    return check_done("snapshot");
+    static const struct check_test tests[] = {
+        TEST(loads_rows_of_v2),
+        TEST(loads_rows_of_v3),
+        TEST(loads_columns),
+        TEST(writes_what_it_read),
+        TEST(names_the_place_of_a_fault),
+        TEST(refuses_deep_nesting),
+        TEST(refuses_sparse_tables),
+        TEST(saves_and_loads_files),
+        TEST(what_is_no_file_is_not_replaced),
+        TEST(downsampling_keeps_extremes_and_says_so),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -143,7 +143,7 @@ static pid_t start_burner(const char *self)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        execl(self, self, "burn", (char *)NULL);
+        execl(self, self, "--burn", (char *)NULL);
         _exit(1);
     }
     return pid;
@@ -151,32 +151,31 @@ static pid_t start_burner(const char *self)
 
 static const char *own_path;
 
-static bool open_or_say(const struct trk_source_ops *ops, struct trk_context *context, void **self)
+static void *open_or_skip(const struct trk_source_ops *ops, struct trk_context *context)
 {
     struct trk_source_setup setup = {.context = context, .cgroup_fd = -1};
     char why[TRK_WHY_SIZE] = "";
-    if (ops->open(&setup, self, why) == 0)
-        return true;
-    CHECK(*why); /* a refusal has its reason */
-    printf("skipped: %s: %s\n", ops->name, why);
-    return false;
+    void *self;
+    trk__context_init(context, NULL, NULL);
+    if (ops->open(&setup, &self, why) == 0)
+        return self;
+    trk__context_done(context);
+    REQUIRE(*why); /* a refusal has its reason */
+    SKIP("%s: %s", ops->name, why);
 }
 
 static void perf_counts_a_child_and_not_ourselves(void)
 {
     struct trk_context context;
-    void *self;
     struct trk_source_cpu before, after;
-    trk__context_init(&context, NULL, NULL);
-    if (open_or_say(&trk__source_perf_ops, &context, &self)) {
-        burn_ms(30);
-        CHECK_U64(trk__source_perf_ops.cpu(self, &before), 0);
-        CHECK_U64(before.cpu_ns, 0);
-        waitpid(start_burner(own_path), NULL, 0);
-        CHECK_U64(trk__source_perf_ops.cpu(self, &after), 0);
-        CHECK_NEAR((double)after.cpu_ns, 50e6, 20e6);
-        trk__source_perf_ops.close(self);
-    }
+    void *self = open_or_skip(&trk__source_perf_ops, &context);
+    burn_ms(30);
+    CHECK_U64(trk__source_perf_ops.cpu(self, &before), 0);
+    CHECK_U64(before.cpu_ns, 0);
+    waitpid(start_burner(own_path), NULL, 0);
+    CHECK_U64(trk__source_perf_ops.cpu(self, &after), 0);
+    CHECK_NEAR((double)after.cpu_ns, 50e6, 20e6);
+    trk__source_perf_ops.close(self);
     trk__context_done(&context);
 }
 
@@ -187,26 +186,29 @@ static void find_child(void *state, const struct trk_record *record)
         wanted[1 + record->kind]++;
 }
 
-static void records_of_a_child_arrive(void)
+static void check_records(const struct trk_source_ops *source, bool is_of_events)
 {
     struct trk_context context;
-    trk__context_init(&context, NULL, NULL);
-    const struct trk_source_ops *const sources[] = {&trk__source_events_ops,
-                                                    &trk__source_taskstats_ops};
-    for (int i = 0; i < 2; i++) {
-        void *self;
-        if (!open_or_say(sources[i], &context, &self))
-            continue;
-        pid_t seen[1 + TRK_RECORD_TASK_USED + 1] = {start_burner(own_path)};
-        waitpid(seen[0], NULL, 0);
-        sources[i]->drain(self, find_child, seen);
-        CHECK_U64(seen[1 + TRK_RECORD_FORK], i == 0);
-        CHECK_U64(seen[1 + TRK_RECORD_EXEC], 0); /* nobody asked for them */
-        CHECK_U64(seen[1 + TRK_RECORD_EXIT], i == 0);
-        CHECK_U64(seen[1 + TRK_RECORD_TASK_USED], i == 1);
-        sources[i]->close(self);
-    }
+    void *self = open_or_skip(source, &context);
+    pid_t seen[1 + TRK_RECORD_TASK_USED + 1] = {start_burner(own_path)};
+    waitpid(seen[0], NULL, 0);
+    source->drain(self, find_child, seen);
+    CHECK_U64(seen[1 + TRK_RECORD_FORK], is_of_events);
+    CHECK_U64(seen[1 + TRK_RECORD_EXEC], 0); /* nobody asked for them */
+    CHECK_U64(seen[1 + TRK_RECORD_EXIT], is_of_events);
+    CHECK_U64(seen[1 + TRK_RECORD_TASK_USED], !is_of_events);
+    source->close(self);
     trk__context_done(&context);
+}
+
+static void process_events_of_a_child_arrive(void)
+{
+    check_records(&trk__source_events_ops, true);
+}
+
+static void the_exit_record_of_a_child_arrives(void)
+{
+    check_records(&trk__source_taskstats_ops, false);
 }
 
 static void every_refusal_has_a_reason(void)
@@ -265,25 +267,28 @@ static void the_end_of_a_process_takes_some_time(void)
     CHECK(each_ns > 1000 && each_ns < second_ns);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char *argv[])
 {
-    if (argc > 1) {
+    static const struct check_test tests[] = {
+        TEST(a_birth_is_told_with_its_parent),
+        TEST(a_death_is_told_with_its_status),
+        TEST(the_kernels_answer_is_no_event),
+        TEST(an_exit_record_has_bytes_and_the_largest_size),
+        TEST(the_family_number_is_found),
+        TEST(a_message_that_is_cut_anywhere_is_survived),
+        TEST(two_messages_in_one_datagram_are_two),
+        TEST(the_high_water_mark_is_found_in_status),
+        TEST(perf_counts_a_child_and_not_ourselves),
+        TEST(process_events_of_a_child_arrive),
+        TEST(the_exit_record_of_a_child_arrives),
+        TEST(every_refusal_has_a_reason),
+        TEST(huge_faults_are_counted_where_the_kernel_has_them),
+        TEST(the_end_of_a_process_takes_some_time),
+    };
+    if (argc > 1 && strcmp(argv[1], "--burn") == 0) {
         burn_ms(50);
         return 0;
     }
     own_path = argv[0];
-    RUN(a_birth_is_told_with_its_parent);
-    RUN(a_death_is_told_with_its_status);
-    RUN(the_kernels_answer_is_no_event);
-    RUN(an_exit_record_has_bytes_and_the_largest_size);
-    RUN(the_family_number_is_found);
-    RUN(a_message_that_is_cut_anywhere_is_survived);
-    RUN(two_messages_in_one_datagram_are_two);
-    RUN(the_high_water_mark_is_found_in_status);
-    RUN(perf_counts_a_child_and_not_ourselves);
-    RUN(records_of_a_child_arrive);
-    RUN(every_refusal_has_a_reason);
-    RUN(huge_faults_are_counted_where_the_kernel_has_them);
-    RUN(the_end_of_a_process_takes_some_time);
-    return check_done("sources");
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -37,7 +37,7 @@ static trk_tracker *load(const char *json)
     trk_tracker *tracker = NULL;
     struct trk_error error = {0};
     if (trk_tracker_loads(json, strlen(json), &tracker, &error) < 0)
-        fprintf(stderr, "%s\n", error.message);
+        check_note("%s", error.message);
     return tracker;
 }
 
@@ -255,15 +255,13 @@ static void no_rows_is_told(void)
     trk_tracker_free(tracker);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(the_usual_statistics);
-    RUN(statistics_by_specs);
-    RUN(combined_series);
-    RUN(slices_prefixes_and_single_series);
-    RUN(allocation_of_the_machine);
-    RUN(aggregation_over_history);
-    RUN(statistics_of_v3);
-    RUN(no_rows_is_told);
-    return check_done("statistics");
+    static const struct check_test tests[] = {
+        TEST(the_usual_statistics),      TEST(statistics_by_specs),
+        TEST(combined_series),           TEST(slices_prefixes_and_single_series),
+        TEST(allocation_of_the_machine), TEST(aggregation_over_history),
+        TEST(statistics_of_v3),          TEST(no_rows_is_told),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -4,6 +4,7 @@
 #include "snapshot/store_index.h"
 
 #include "check.h"
+#include "fake_root.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +14,8 @@
 
 #define WORDS(...) ((char *const *)(const char *const[]){__VA_ARGS__})
 
-static char folder[] = "/tmp/trk-store-XXXXXX";
-static char runs_path[64];
+static struct fake_root root;
+static char runs_path[80];
 
 static void ids_are_the_time_and_chance(void)
 {
@@ -64,14 +65,27 @@ static void keep(double start_time, char *const command[])
     trk__recorder_free(recorder);
 }
 
-static void lists_and_finds_runs(void)
+/* A store of three runs in a folder of its own. */
+static void store_init(void)
 {
+    fake_root_init(&root);
+    snprintf(runs_path, sizeof runs_path, "%s/runs", root.path);
     keep(1000, WORDS("sort", "a", NULL));
     keep(3000, WORDS("sort", "c", NULL));
     keep(2000, WORDS("grep", "b", NULL));
+}
+
+static void store_done(void)
+{
+    fake_root_done(&root);
+}
+
+static void lists_and_finds_runs(void)
+{
+    store_init();
     struct trk_store_list list;
     CHECK(trk__store_list(runs_path, &list, NULL) == 0);
-    CHECK_U64(list.count, 3);
+    REQUIRE(list.count == 3);
     CHECK_TEXT(list.run[0].command, "sort c");
     CHECK_TEXT(list.run[2].command, "sort a");
     CHECK_NEAR(list.run[0].wall_seconds, 1, 0);
@@ -89,11 +103,13 @@ static void lists_and_finds_runs(void)
     CHECK(trk__store_resolve(runs_path, "19700101-00", path, &error) == -EEXIST);
     CHECK(trk__store_resolve(runs_path, "nosuch", path, &error) == -ENOENT);
     trk__store_list_done(&list);
+    store_done();
 }
 
 /* The second list comes from the cache alone, and is the same. */
 static void the_list_is_a_cache(void)
 {
+    store_init();
     struct trk_store_list first, second;
     CHECK(trk__store_list(runs_path, &first, NULL) == 0);
     struct trk_store_index index;
@@ -115,11 +131,13 @@ static void the_list_is_a_cache(void)
     CHECK_U64(second.count, first.count);
     trk__store_list_done(&first);
     trk__store_list_done(&second);
+    store_done();
 }
 
 /* Half a line and strangers' names are passed over; ids can't leave the folder. */
 static void short_runs_are_checked(void)
 {
+    store_init();
     static const char bad[] = "{\"metadata\":{\"run_id\":\"../../evil\"}}\n{\"metadata\":{\"run_i";
     CHECK(trk__short_runs_add(runs_path, bad, sizeof bad - 1) == 0);
     struct trk_store_list list;
@@ -127,20 +145,31 @@ static void short_runs_are_checked(void)
     CHECK_U64(list.count, 3);
     trk__store_list_done(&list);
     char name[128];
-    snprintf(name, sizeof name, "%s/evil.json.gz", folder);
+    snprintf(name, sizeof name, "%s/evil.json.gz", root.path);
     CHECK(access(name, F_OK) < 0);
+    store_done();
 }
 
-/* They are told, and never taken for the last run or one of a command; removes_runs takes them too. */
+static void add_damaged(const char *id, const char *text)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s/%s.json.gz", runs_path, id);
+    int fd = open(name, O_WRONLY | O_CREAT, 0600);
+    REQUIRE(fd >= 0);
+    CHECK(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+}
+
+/* They are listed, and are never the last run or one of a command. */
 static void damaged_files_are_listed(void)
 {
-    char name[128], last[TRK_STORE_PATH_SIZE], path[TRK_STORE_PATH_SIZE];
+    store_init();
+    char last[TRK_STORE_PATH_SIZE], path[TRK_STORE_PATH_SIZE];
     CHECK(trk__store_resolve(runs_path, NULL, last, NULL) == 0);
-    snprintf(name, sizeof name, "%s/empty.json.gz", runs_path);
-    close(open(name, O_WRONLY | O_CREAT, 0600));
+    add_damaged("empty", "");
     struct trk_store_list list;
     CHECK(trk__store_list(runs_path, &list, NULL) == 0);
-    CHECK_U64(list.count, 4);
+    REQUIRE(list.count == 4);
     CHECK_TEXT(list.run[0].id, "empty"); /* by the time of its file */
     CHECK_TEXT(list.run[0].damage, "the file is empty");
     CHECK_TEXT(list.run[1].damage, "");
@@ -152,10 +181,12 @@ static void damaged_files_are_listed(void)
     for (int i = 0; paths && paths[i]; i++)
         free(paths[i]);
     free(paths);
+    store_done();
 }
 
 static void pipes_are_not_waited_for(void)
 {
+    store_init();
     static const char *const names[] = {"pipe.rows", "pipe.json.gz"};
     char name[128];
     for (size_t i = 0; i < 2; i++) {
@@ -168,11 +199,13 @@ static void pipes_are_not_waited_for(void)
         trk__store_list_done(&list);
         unlink(name);
     }
+    store_done();
 }
 
 /* Its head tells all that the list shows, so only its end can betray it. */
 static void a_cut_record_is_damaged(void)
 {
+    store_init();
     char path[TRK_STORE_PATH_SIZE], next[TRK_STORE_PATH_SIZE];
     struct stat status;
     struct trk_store_list list;
@@ -186,26 +219,28 @@ static void a_cut_record_is_damaged(void)
     trk__store_list_done(&list);
     CHECK(trk__store_resolve(runs_path, NULL, next, NULL) == 0);
     CHECK(strcmp(path, next) != 0);
+    store_done();
 }
 
 static void a_cut_plain_record_is_damaged(void)
 {
-    char name[128];
-    snprintf(name, sizeof name, "%s/plain.json.gz", runs_path);
-    int fd = open(name, O_WRONLY | O_CREAT, 0600);
-    static const char cut[] = "{\"metadata\":{},\"process_metrics\":{\"pid\":[1,2";
-    CHECK(write(fd, cut, sizeof cut - 1) == sizeof cut - 1);
-    close(fd);
+    store_init();
+    add_damaged("plain", "{\"metadata\":{},\"process_metrics\":{\"pid\":[1,2");
     struct trk_store_list list;
     CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    REQUIRE(list.count == 4);
     CHECK_TEXT(list.run[0].damage, "line 1, byte 44: the text ends before its last '}'");
     trk__store_list_done(&list);
+    store_done();
 }
 
 static void removes_runs(void)
 {
+    store_init();
+    add_damaged("empty", "");
     struct trk_store_list list;
     CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    CHECK_U64(list.count, 4);
     for (size_t i = 0; i < list.count; i++)
         CHECK(trk__store_remove(runs_path, list.run[i].id, NULL) == 0);
     trk__store_list_done(&list);
@@ -217,23 +252,17 @@ static void removes_runs(void)
     unlink(name);
     CHECK(rmdir(runs_path) == 0); /* nothing is left behind */
     CHECK(trk__store_list(runs_path, &list, NULL) == 0 && list.count == 0);
+    store_done();
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    if (!mkdtemp(folder))
-        return 1;
-    snprintf(runs_path, sizeof runs_path, "%s/runs", folder);
-    RUN(ids_are_the_time_and_chance);
-    RUN(keys_name_the_program_and_its_script);
-    RUN(lists_and_finds_runs);
-    RUN(the_list_is_a_cache);
-    RUN(short_runs_are_checked);
-    RUN(damaged_files_are_listed);
-    RUN(pipes_are_not_waited_for);
-    RUN(a_cut_record_is_damaged);
-    RUN(a_cut_plain_record_is_damaged);
-    RUN(removes_runs);
-    CHECK(rmdir(folder) == 0);
-    return check_done("store");
+    static const struct check_test tests[] = {
+        TEST(ids_are_the_time_and_chance),   TEST(keys_name_the_program_and_its_script),
+        TEST(lists_and_finds_runs),          TEST(the_list_is_a_cache),
+        TEST(short_runs_are_checked),        TEST(damaged_files_are_listed),
+        TEST(pipes_are_not_waited_for),      TEST(a_cut_record_is_damaged),
+        TEST(a_cut_plain_record_is_damaged), TEST(removes_runs),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

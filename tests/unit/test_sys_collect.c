@@ -692,28 +692,30 @@ static void test_live(void)
     trk__context_done(&context);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_cpu);
-    RUN(test_cpu_256_cores_and_one_offline);
-    RUN(test_cpu_old_kernel);
-    RUN(test_memory);
-    RUN(test_memory_missing_fields);
-    RUN(test_disks);
-    RUN(test_disks_come_and_go);
-    RUN(test_disks_without_sys);
-    RUN(test_net);
-    RUN(test_net_large);
-    RUN(test_many_interfaces);
-    RUN(test_load_and_pressure);
-    RUN(test_pressure_missing);
-    RUN(test_nothing_and_nonsense);
-    RUN(test_space);
-    RUN(test_space_remote);
-    RUN(test_space_zfs);
-    RUN(test_cgroup_v2);
-    RUN(test_cgroup_v1);
-    RUN(test_cgroup_container);
-    RUN(test_live);
-    return check_done("sys_collect");
+    static const struct check_test tests[] = {
+        TEST(test_cpu),
+        TEST(test_cpu_256_cores_and_one_offline),
+        TEST(test_cpu_old_kernel),
+        TEST(test_memory),
+        TEST(test_memory_missing_fields),
+        TEST(test_disks),
+        TEST(test_disks_come_and_go),
+        TEST(test_disks_without_sys),
+        TEST(test_net),
+        TEST(test_net_large),
+        TEST(test_many_interfaces),
+        TEST(test_load_and_pressure),
+        TEST(test_pressure_missing),
+        TEST(test_nothing_and_nonsense),
+        TEST(test_space),
+        TEST(test_space_remote),
+        TEST(test_space_zfs),
+        TEST(test_cgroup_v2),
+        TEST(test_cgroup_v1),
+        TEST(test_cgroup_container),
+        TEST(test_live),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

@@ -257,24 +257,25 @@ static void test_hostile(void)
         parse_all(exact, len);
         free(exact);
     }
-    CHECK(check_count > 0);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-    RUN(test_stat_lines);
-    RUN(test_stat_broken);
-    RUN(test_meminfo_any_order);
-    RUN(test_diskstats);
-    RUN(test_disk_names);
-    RUN(test_netdev);
-    RUN(test_loadavg_and_pressure);
-    RUN(test_mountinfo);
-    RUN(test_path_decode);
-    RUN(test_mount_choice);
-    RUN(test_cgroup_lines);
-    RUN(test_cgroup_values);
-    RUN(test_zpool);
-    RUN(test_hostile);
-    return check_done("sys_parse");
+    static const struct check_test tests[] = {
+        TEST(test_stat_lines),
+        TEST(test_stat_broken),
+        TEST(test_meminfo_any_order),
+        TEST(test_diskstats),
+        TEST(test_disk_names),
+        TEST(test_netdev),
+        TEST(test_loadavg_and_pressure),
+        TEST(test_mountinfo),
+        TEST(test_path_decode),
+        TEST(test_mount_choice),
+        TEST(test_cgroup_lines),
+        TEST(test_cgroup_values),
+        TEST(test_zpool),
+        TEST(test_hostile),
+    };
+    return CHECK_MAIN(argc, argv, tests);
 }

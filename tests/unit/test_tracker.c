@@ -33,7 +33,7 @@ static trk_tracker *start(double interval_seconds, pid_t pid)
     options.interval_seconds = interval_seconds;
     options.pid = pid;
     if (trk_tracker_new(&options, &tracker, &error) < 0)
-        fprintf(stderr, "%s\n", error.message);
+        check_note("%s", error.message);
     return tracker;
 }
 
@@ -393,27 +393,29 @@ static void a_failing_program_is_told(void)
     trk_tracker_free(tracker);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
+    static const struct check_test tests[] = {
+        TEST(follows_this_process),
+        TEST(does_not_count_itself),
+        TEST(saves_and_loads),
+        TEST(stops_after_its_target_died),
+        TEST(a_target_that_is_not_there_is_told),
+        TEST(survives_a_fork_of_the_program),
+        TEST(stopped_at_once_it_tells_its_totals),
+        TEST(waiting_ends),
+        TEST(waiting_for_a_process_that_is_gone_ends),
+        TEST(one_kind_of_rows_is_enough),
+        TEST(outlives_the_thread_that_started_it),
+        TEST(a_tracker_that_was_killed_is_told),
+        TEST(goes_with_a_program_that_is_killed),
+        TEST(many_at_once),
+        TEST(a_missing_program_is_told),
+        TEST(a_failing_program_is_told),
+    };
     if (!mkdtemp(folder))
         return 1;
     setenv("TMPDIR", folder, 1);
-    RUN(follows_this_process);
-    RUN(does_not_count_itself);
-    RUN(saves_and_loads);
-    RUN(stops_after_its_target_died);
-    RUN(a_target_that_is_not_there_is_told);
-    RUN(survives_a_fork_of_the_program);
-    RUN(stopped_at_once_it_tells_its_totals);
-    RUN(waiting_ends);
-    RUN(waiting_for_a_process_that_is_gone_ends);
-    RUN(one_kind_of_rows_is_enough);
-    RUN(outlives_the_thread_that_started_it);
-    RUN(a_tracker_that_was_killed_is_told);
-    RUN(goes_with_a_program_that_is_killed);
-    RUN(many_at_once);
-    RUN(a_missing_program_is_told);
-    RUN(a_failing_program_is_told);
-    CHECK(rmdir(folder) == 0);
-    return check_done("tracker");
+    int code = CHECK_MAIN(argc, argv, tests);
+    return code | (rmdir(folder) != 0);
 }

@@ -357,14 +357,13 @@ static void a_non_blocking_pipe_gets_every_row(void)
     CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
     pid_t child = fork();
     if (child == 0) {
-        check_failures = 0; /* those of earlier tests are not this child's */
         close(ends[0]);
         char name[32];
         snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
         struct trk_writer *writer = open_v2(name, TRK_ROWS_BOTH);
         for (unsigned i = 0; i < ROWS; i++)
             put_row(writer, i);
-        _exit(check_failures || trk__writer_close(writer, NULL));
+        _exit(check_failed() || trk__writer_close(writer, NULL));
     }
     close(ends[1]);
     CHECK(fcntl(ends[0], F_SETFL, 0) == 0);
@@ -381,24 +380,26 @@ static void a_non_blocking_pipe_gets_every_row(void)
     CHECK_U64(lines, ROWS + 1);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
+    static const struct check_test tests[] = {
+        TEST(columns_are_those_of_the_contract),
+        TEST(full_names_are_unique_and_whole),
+        TEST(output_is_as_recorded),
+        TEST(the_first_readme_is_matched),
+        TEST(absent_is_empty_and_null),
+        TEST(a_header_is_there_before_the_first_row),
+        TEST(existing_files_are_kept_unless_forced),
+        TEST(what_can_not_be_opened_says_why),
+        TEST(devices_and_pipes_need_no_force),
+        TEST(standard_output_is_shared_not_opened_again),
+        TEST(the_suffix_decides),
+        TEST(a_full_disk_leaves_whole_rows),
+        TEST(a_torn_row_on_standard_output_ends_its_line),
+        TEST(a_non_blocking_pipe_gets_every_row),
+    };
     if (!fixture_init())
         return 1;
-    RUN(columns_are_those_of_the_contract);
-    RUN(full_names_are_unique_and_whole);
-    RUN(output_is_as_recorded);
-    RUN(the_first_readme_is_matched);
-    RUN(absent_is_empty_and_null);
-    RUN(a_header_is_there_before_the_first_row);
-    RUN(existing_files_are_kept_unless_forced);
-    RUN(what_can_not_be_opened_says_why);
-    RUN(devices_and_pipes_need_no_force);
-    RUN(standard_output_is_shared_not_opened_again);
-    RUN(the_suffix_decides);
-    RUN(a_full_disk_leaves_whole_rows);
-    RUN(a_torn_row_on_standard_output_ends_its_line);
-    RUN(a_non_blocking_pipe_gets_every_row);
-    fixture_done();
-    return check_done("write");
+    int code = CHECK_MAIN(argc, argv, tests);
+    return code | (fixture_done() != 0);
 }

@@ -150,17 +150,19 @@ static void force_removes_what_belongs_to_the_old_database(void)
     CHECK(ask("SELECT count(*) FROM samples") == 1);
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
+    static const struct check_test tests[] = {
+        TEST(sqlite_rows_read_back),
+        TEST(sqlite_full_has_devices),
+        TEST(sqlite_rows_survive_a_kill),
+        TEST(sqlite_waits_for_a_reader_without_losing_rows),
+        TEST(sqlite_on_a_full_disk_stays_valid),
+        TEST(sqlite_has_a_clear_word_for_too_many_columns),
+        TEST(force_removes_what_belongs_to_the_old_database),
+    };
     if (!fixture_init())
         return 1;
-    RUN(sqlite_rows_read_back);
-    RUN(sqlite_full_has_devices);
-    RUN(sqlite_rows_survive_a_kill);
-    RUN(sqlite_waits_for_a_reader_without_losing_rows);
-    RUN(sqlite_on_a_full_disk_stays_valid);
-    RUN(sqlite_has_a_clear_word_for_too_many_columns);
-    RUN(force_removes_what_belongs_to_the_old_database);
-    fixture_done();
-    return check_done("write_sqlite");
+    int code = CHECK_MAIN(argc, argv, tests);
+    return code | (fixture_done() != 0);
 }
