@@ -141,17 +141,17 @@ static void print_bash_words(unsigned command)
 }
 
 /* -o|--output */
-static void print_bash_pattern(const struct cli_option *option)
+static void print_option_pattern(const struct cli_option *option, const char *joint)
 {
     if (option->short_name)
-        printf("-%c|", option->short_name);
+        printf("-%c%s", option->short_name, joint);
     printf("--%s", option->long_name);
 }
 
 static void print_bash_values(const struct cli_option *option)
 {
     fputs("    ", stdout);
-    print_bash_pattern(option);
+    print_option_pattern(option, "|");
     if (option->type == CLI_TYPE_PATH) {
         fputs(") compopt -o filenames 2>/dev/null; _resource_tracker_offer -f", stdout);
     } else if (option->choices) {
@@ -166,17 +166,17 @@ static void print_bash_values(const struct cli_option *option)
     fputs(" ;;\n", stdout);
 }
 
-/* The options whose next word is a value, as a case pattern. */
-static void print_bash_with_value(void)
+/* The options whose next word is a value, as a pattern of a case. */
+static void print_with_value(const char *joint)
 {
-    const char *joint = "";
+    bool is_first = true;
     for (int i = 0; i < CLI_OPTION_COUNT; i++) {
         const struct cli_option *option = &cli_option_table[i];
         if (!is_public(option) || !option->argument)
             continue;
-        fputs(joint, stdout);
-        print_bash_pattern(option);
-        joint = "|";
+        fputs(is_first ? "" : joint, stdout);
+        print_option_pattern(option, joint);
+        is_first = false;
     }
 }
 
@@ -205,7 +205,7 @@ static void print_bash_scan(void)
           "        --) ((i++)); break ;;\n"
           "        ",
           stdout);
-    print_bash_with_value();
+    print_with_value("|");
     fputs(")\n"
           "            ((i++)) # name=value comes as three words\n"
           "            [[ ${COMP_WORDS[i]} == = ]] && ((i++)) ;;\n"
@@ -294,8 +294,11 @@ static void print_zsh_option(const struct cli_option *option)
         printf("'--%s%s[", option->long_name, option->argument ? "=" : "");
     print_zsh_text(option->help);
     putchar(']');
-    if (option->argument)
-        printf(":%s:", option->argument);
+    if (option->argument) {
+        putchar(':');
+        print_zsh_text(option->argument); /* one of them has a colon: FORMAT:FILE */
+        putchar(':');
+    }
     if (option->type == CLI_TYPE_PATH)
         fputs("_files", stdout);
     for (const struct cli_choice *choice = option->choices; choice && choice->name; choice++)
@@ -313,17 +316,36 @@ static void print_zsh_array(unsigned command, const char *name)
     fputs(")\n", stdout);
 }
 
+/* Sets `command`, which options may precede, and takes its word out of the line. */
+static void print_zsh_scan(void)
+{
+    fputs("local command=run\n"
+          "integer i\n"
+          "for ((i = 2; i < CURRENT; i++)); do\n"
+          "  case ${words[i]} in\n"
+          "  ",
+          stdout);
+    print_with_value("|");
+    fputs(") ((i++)) ;;\n  ", stdout);
+    print_command_names("|");
+    fputs(") command=${words[i]} words[i]=(); ((CURRENT--)); break ;;\n"
+          "  --|[^-]*) break ;;\n"
+          "  esac\n"
+          "done\n\n",
+          stdout);
+}
+
 static void print_zsh_case(int command)
 {
     const char *name = cli_commands[command].name;
-    printf("%s) _arguments -s -S : $%s '1:command:(%s)'", name, name, name);
+    printf("%s) _arguments -s -S : $%s", name, name);
     if (command == CLI_COMMAND_ATTACH)
-        fputs(" '2:PID:_pids'", stdout);
+        fputs(" '1:PID:_pids'", stdout);
     else if (command == CLI_COMMAND_RUNS)
-        printf(" '2:action:(%s)' '3:format:{ [[ ${words[3]} == export ]] && compadd %s }'",
+        printf(" '1:action:(%s)' '2:format:{ [[ ${line[1]} == export ]] && compadd %s }'",
                run_actions, export_formats);
     else if (command == CLI_COMMAND_CATALOG)
-        fputs(" '2:action:(update)'", stdout);
+        fputs(" '1:action:(update)'", stdout);
     else if (takes_files(command))
         fputs(" '*:file:_files'", stdout);
     fputs(" ;;\n", stdout);
@@ -338,15 +360,16 @@ static int print_zsh(void)
           stdout);
     print_command_names(" ");
     fputs(")' 'programs:program:_command_names -e'\n"
-          "}\n\n"
-          "local -a run",
+          "}\n\n",
           stdout);
+    print_zsh_scan();
+    fputs("local -a line run", stdout);
     for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
         printf(" %s", cli_commands[i].name);
     putchar('\n');
     for (int i = 0; i < CLI_COMMAND_COUNT; i++)
         print_zsh_array(1u << i, cli_commands[i].name);
-    fputs("\ncase ${words[2]} in\n", stdout);
+    fputs("\ncase $command in\n", stdout);
     for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
         print_zsh_case(i);
     fputs("*) _arguments -s -S -A '-*' : $run '1:command:_resource_tracker_commands' "
@@ -358,18 +381,51 @@ static int print_zsh(void)
 
 /* ---- fish ------------------------------------------------------------------------------ */
 
-/* A condition where an option is not for all commands. */
-static void print_fish_condition(const struct cli_option *option)
+/* The first line that the scan prints is the command, "run" where none is named yet and "job" behind a program's name;
+ * the others are the job's words. */
+static void print_fish_functions(void)
 {
-    if ((option->commands & CLI_FOR_ANY_COMMAND) == CLI_FOR_ANY_COMMAND)
-        return;
-    /* A run has no word of its own: it is where no other command is. */
-    bool is_for_run = option->commands & (1u << CLI_COMMAND_RUN);
-    printf(" -n '%s__fish_seen_subcommand_from", is_for_run ? "not " : "");
-    for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
-        if (is_for_run != !!(option->commands & (1u << i)))
-            printf(" %s", cli_commands[i].name);
-    putchar('\'');
+    fputs("function __resource_tracker_scan\n"
+          "    set --local words (commandline -opc)[2..-1]\n"
+          "    while set -q words[1]\n"
+          "        switch $words[1]\n"
+          "            case --\n"
+          "                printf '%s\\n' job $words[2..-1]\n"
+          "                return\n"
+          "            case ",
+          stdout);
+    print_with_value(" ");
+    fputs("\n"
+          "                set words $words[2..-1]\n"
+          "            case '-*'\n"
+          "            case ",
+          stdout);
+    print_command_names(" ");
+    fputs("\n"
+          "                echo $words[1]\n"
+          "                return\n"
+          "            case '*'\n"
+          "                printf '%s\\n' job $words\n"
+          "                return\n"
+          "        end\n"
+          "        set words $words[2..-1]\n"
+          "    end\n"
+          "    echo run\n"
+          "end\n\n"
+          "function __resource_tracker_is\n"
+          "    set --local found (__resource_tracker_scan)\n"
+          "    contains -- $found[1] $argv\n"
+          "end\n\n"
+          "function __resource_tracker_job\n"
+          "    set --local found (__resource_tracker_scan)\n"
+          "    if set -q found[2]\n"
+          "        complete -C (string join ' ' -- (string escape -- $found[2..-1]) (commandline "
+          "-ct))\n"
+          "    else\n"
+          "        __fish_complete_command\n"
+          "    end\n"
+          "end\n\n",
+          stdout);
 }
 
 static void print_fish_option(const struct cli_option *option)
@@ -377,7 +433,11 @@ static void print_fish_option(const struct cli_option *option)
     printf("complete -c resource-tracker -l %s", option->long_name);
     if (option->short_name)
         printf(" -s %c", option->short_name);
-    print_fish_condition(option);
+    fputs(" -n '__resource_tracker_is", stdout);
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++)
+        if (option->commands & (1u << i))
+            printf(" %s", cli_commands[i].name);
+    putchar('\'');
     if (option->type == CLI_TYPE_PATH)
         fputs(" -rF", stdout);
     else if (option->argument)
@@ -392,30 +452,28 @@ static void print_fish_option(const struct cli_option *option)
 
 static void print_fish_actions(void)
 {
-    static const char words[] = "complete -c resource-tracker -n '__fish_seen_subcommand_from";
+    static const char words[] = "complete -c resource-tracker -n '__resource_tracker_is";
     printf("%s runs; and not __fish_seen_subcommand_from %s' -xa '%s'\n", words, run_actions,
            run_actions);
     printf("%s runs; and __fish_seen_subcommand_from export' -xa '%s'\n", words, export_formats);
-    printf("%s runs catalog' -f\n", words);
+    printf("%s runs catalog system info mark' -f\n", words);
     printf("%s catalog' -xa update\n", words);
+    printf("%s attach' -xa '(__fish_complete_pids)'\n", words);
 }
 
 static int print_fish(void)
 {
-    fputs("# fish completion for resource-tracker; generated from its option table.\n\n"
-          "complete -c resource-tracker -n 'not __fish_seen_subcommand_from ",
+    fputs("# fish completion for resource-tracker; generated from its option table.\n\n", stdout);
+    print_fish_functions();
+    fputs("complete -c resource-tracker -n '__resource_tracker_is run job' -xa "
+          "'(__resource_tracker_job)'\n",
           stdout);
-    print_command_names(" ");
-    fputs("' -xa '(__fish_complete_subcommand)'\n", stdout);
     for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++) {
-        printf("complete -c resource-tracker -n __fish_use_subcommand -xa %s -d ",
+        printf("complete -c resource-tracker -n '__resource_tracker_is run' -xa %s -d ",
                cli_commands[i].name);
         print_fish_text(cli_commands[i].purpose);
         putchar('\n');
     }
-    fputs("complete -c resource-tracker -n '__fish_seen_subcommand_from attach' "
-          "-xa '(__fish_complete_pids)'\n",
-          stdout);
     print_fish_actions();
     for (int i = 0; i < CLI_OPTION_COUNT; i++)
         if (is_public(&cli_option_table[i]))
