@@ -1,8 +1,6 @@
 # The page of a run: to a file, to a pipe, with the run before or behind the options; and what is refused.
-if ! resource-tracker --report probe.html true 2>/dev/null; then
-    echo "skipped: built without the report's page"
-    exit 77
-fi
+resource-tracker -q --no-save --report probe.html true 2>&1 | grep -q 'this build has no report page' &&
+    { echo "built without the report's page"; exit 77; }
 resource-tracker -q --report with.html sh -c 'exit 3'
 echo "the job's status stays: $?"
 head -c 15 with.html && echo
@@ -12,10 +10,16 @@ resource-tracker report >third.html
 for file in first second third; do
     grep -c 'id="run-data">{' $file.html
 done
+echo old >first.html
 resource-tracker report -o first.html
-echo "$?"
+echo "$?, $(cat first.html)"
 resource-tracker report --force -o first.html
+echo "$?, $(head -c 15 first.html)"
+resource-tracker -q --report first.html touch ran
 echo "$?"
+echo old >first.html
+resource-tracker -q --force --report first.html true
+echo "$?, $(head -c 15 first.html)"
 resource-tracker report one two
 echo "$?"
 resource-tracker report nothing-of-the-kind

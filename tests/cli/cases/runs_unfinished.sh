@@ -8,7 +8,6 @@ resource-tracker -q -i 0.01 sleep 60 &
 wait_for_rows
 id=$(basename state/resource-tracker/runs/*.rows .rows)
 resource-tracker runs | tail -n 1 | cut -c 87-
-resource-tracker report "$id"; echo "exit $?"
 resource-tracker recommend "$id"; echo "exit $?"
 resource-tracker runs export time "$id"; echo "exit $?"
 resource-tracker runs rm "$id"; echo "exit $?"
