@@ -56,10 +56,13 @@ static void put_count(struct trk_json *json, const char *key, uint64_t value)
     trk__json_u64(json, value);
 }
 
-static void put_time(struct trk_json *json, const struct trk_reader *reader)
+/* When the CPU time was read. A caller divides the CPU time between two readings by the time between their timestamps,
+ * and the reader may lose the CPU for long between reading that and reading the rest. */
+static void put_time(struct trk_json *json, const struct trk_reader *reader, int64_t read_ns)
 {
+    int64_t age_ns = trk__context_monotonic_ns(&reader->context) - read_ns;
     trk__json_put_double(json, "timestamp",
-                         (double)trk__context_realtime_ns(&reader->context) * 1e-9);
+                         (double)(trk__context_realtime_ns(&reader->context) - age_ns) * 1e-9);
 }
 
 /* The kernel's ticks, and the same in seconds. */
@@ -121,16 +124,20 @@ static uint64_t memory_of(const struct trk_context *context, const struct trk_pr
                : proc->statm.resident_pages * context->page_bytes;
 }
 
-static void add_process(struct sums *sums, struct trk_proc_tree *tree, struct trk_proc *proc,
-                        bool with_waited)
+static void add_cpu(struct sums *sums, const struct trk_context *context, struct trk_proc *proc,
+                    bool with_waited)
 {
-    const struct trk_context *context = tree->context;
-    struct trk_proc_io io;
     if (trk__proc_read_stat(context, proc, &proc->stat) < 0)
         return;
     sums->user_ticks += proc->stat.user_ticks + (with_waited ? proc->stat.waited_user_ticks : 0);
     sums->system_ticks +=
         proc->stat.system_ticks + (with_waited ? proc->stat.waited_system_ticks : 0);
+}
+
+static void add_memory_and_io(struct sums *sums, const struct trk_context *context,
+                              struct trk_proc *proc)
+{
+    struct trk_proc_io io;
     if (trk__proc_is_zombie(proc) || trk__proc_read_statm(context, proc, &proc->statm) < 0)
         return;
     sums->resident_bytes += proc->statm.resident_pages * context->page_bytes;
@@ -185,13 +192,17 @@ int trk_reader_process(trk_reader *reader, pid_t pid, bool children, char **ret_
             (int)pid);
     }
     struct sums sums = {0};
-    for (uint32_t i = 0; i < (children ? tree.count : 1); i++)
-        add_process(&sums, &tree, &tree.item[i], children);
+    uint32_t count = children ? tree.count : 1;
+    for (uint32_t i = 0; i < count; i++)
+        add_cpu(&sums, &reader->context, &tree.item[i], children);
+    int64_t cpu_read_ns = trk__context_monotonic_ns(&reader->context);
+    for (uint32_t i = 0; i < count; i++)
+        add_memory_and_io(&sums, &reader->context, &tree.item[i]);
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     struct trk_json json = trk__json(&text);
     trk__json_begin_object(&json);
-    put_time(&json, reader);
+    put_time(&json, reader, cpu_read_ns);
     put_count(&json, "pid", (uint64_t)pid);
     put_count(&json, "children", tree.count - 1);
     put_pids(&json, &tree);
@@ -309,7 +320,7 @@ int trk_reader_system(trk_reader *reader, char **ret_json, struct trk_error *err
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     struct trk_json json = trk__json(&text);
     trk__json_begin_object(&json);
-    put_time(&json, reader);
+    put_time(&json, reader, sample.read_ns[TRK_SOURCE_STAT]);
     put_count(&json, "processes", count_processes(reader));
     put_count(&json, "forks", sample.raw[TRK_M_SYS_FORKS_TOTAL]);
     put_ticks(&json, reader, "utime", "utime_ticks", ticks_of(reader, sample.raw[TRK_M_SYS_UTIME]));

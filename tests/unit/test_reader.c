@@ -5,8 +5,12 @@
 #include "fake_root.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void put_process(const struct fake_root *root, int pid, int ppid, int ticks)
@@ -92,6 +96,94 @@ static void reads_a_machine(void)
     fake_root_done(&root);
 }
 
+static double realtime_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static bool sleeps(pid_t pid)
+{
+    char path[32], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    const char *name_end = len ? strrchr(text, ')') : NULL;
+    return name_end && strncmp(name_end, ") S", 3) == 0;
+}
+
+/* A child that holds up its parent in the open of the FIFO `name`: it opens the other end a tenth of a second after the
+ * parent sleeps there, and first writes the time to `ret_times`. */
+static pid_t hold_up(const struct fake_root *root, const char *name, int *ret_times)
+{
+    const struct timespec tenth = {.tv_nsec = 100000000}, pause_time = {.tv_nsec = 1000000};
+    char path[128];
+    int pipes[2];
+    snprintf(path, sizeof path, "%s/%s", root->path, name);
+    unlink(path);
+    if (mkfifo(path, 0600) < 0 || pipe(pipes) < 0)
+        abort();
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        while (!sleeps(getppid()))
+            nanosleep(&pause_time, NULL);
+        nanosleep(&tenth, NULL);
+        double now = realtime_seconds();
+        if (open(path, O_WRONLY) < 0 || write(pipes[1], &now, sizeof now) != sizeof now)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(pipes[1]);
+    *ret_times = pipes[0];
+    return child;
+}
+
+/* The timestamp is that of the CPU time, however long the rest takes. */
+static void check_time(const char *json, pid_t child, int times, double before)
+{
+    double opened = 0;
+    CHECK(read(times, &opened, sizeof opened) == sizeof opened);
+    const char *found = json ? strstr(json, "\"timestamp\":") : NULL;
+    double timestamp = found ? strtod(found + strlen("\"timestamp\":"), NULL) : 0;
+    CHECK(before <= timestamp && timestamp <= opened - 0.09);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(times);
+}
+
+static void time_is_that_of_the_cpu_time(void)
+{
+    struct fake_root root;
+    struct trk_error error = {0};
+    trk_reader *reader = NULL;
+    char *json = NULL;
+    int times;
+    fake_root_init(&root);
+    fake_root_write(&root, "proc/stat", "cpu  100 20 30 400 0 0 0 0 0 0\nprocesses 77\n");
+    put_process(&root, 10, 1, 200);
+    CHECK(trk_reader_new(root.path, &reader, &error) == 0);
+
+    double before = realtime_seconds();
+    pid_t child = hold_up(&root, "proc/meminfo", &times);
+    CHECK(reader && trk_reader_system(reader, &json, &error) == 0);
+    check_time(json, child, times, before);
+    trk_free(json);
+
+    json = NULL;
+    before = realtime_seconds();
+    child = hold_up(&root, "proc/10/smaps_rollup", &times);
+    CHECK(reader && trk_reader_process(reader, 10, true, &json, &error) == 0);
+    check_time(json, child, times, before);
+    trk_free(json);
+    trk_reader_free(reader);
+    fake_root_done(&root);
+}
+
 /* Who reads is part of what it reads, and so are its children. */
 static void reads_itself(void)
 {
@@ -146,6 +238,7 @@ int main(int argc, char *argv[])
     static const struct check_test tests[] = {
         TEST(sums_a_tree),
         TEST(reads_a_machine),
+        TEST(time_is_that_of_the_cpu_time),
         TEST(reads_itself),
         TEST(a_session_may_be_interrupted),
     };
