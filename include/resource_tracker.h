@@ -996,18 +996,20 @@ TRK_API int trk_sub_track_overall(const char *tracking_file, char **ret_json,
 /* ---- the catalogue ------------------------------------------------------------------- */
 
 struct trk_metric_info {
-    size_t size;          /* sizeof(struct trk_metric_info), set by the caller */
-    const char *name;     /* in schema full, without prefix */
-    const char *scope;    /* "process", "system", "core", "disk", "net", "gpu" */
-    const char *unit;     /* "seconds", "bytes", "cores", "ratio", "count", ... */
-    const char *kind;     /* "gauge", "delta", "rate" */
-    const char *source;   /* the kernel file or library it comes from */
-    const char *names[3]; /* in schemas v1, v2, v3; NULL where it has no column */
-    const char *meaning;  /* one sentence */
-    const char *units[3]; /* in schemas v1, v2, v3; NULL where it has no column */
+    size_t size;             /* sizeof(struct trk_metric_info), set by the caller */
+    const char *name;        /* in schema full, without prefix */
+    const char *scope;       /* "process", "system", "core", "disk", "net", "gpu" */
+    const char *unit;        /* "seconds", "bytes", "cores", "ratio", "count", ... */
+    const char *kind;        /* "gauge", "delta", "rate" */
+    const char *source;      /* the kernel file or library it comes from */
+    const char *names[3];    /* in schemas v1, v2, v3; NULL where it has no column */
+    const char *meaning;     /* one sentence */
+    const char *units[3];    /* in schemas v1, v2, v3; NULL where it has no column */
+    const char *human_name;  /* in tables for people ("CPU usage"); NULL: the column's own name */
+    double bytes_factors[3]; /* of amounts: what makes bytes of a v1, v2, v3 column; else 0 */
 };
 
-/* -ERANGE past the end. */
+/* Fills as much of *ret_info as its `size` says. -ERANGE past the end. */
 TRK_API int trk_metric_at(size_t index, struct trk_metric_info *ret_info);
 
 #ifdef __cplusplus

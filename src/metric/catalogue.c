@@ -8,8 +8,9 @@
 #define COL(column, form) {column, TRK_FORM_##form}
 #define NO {NULL, TRK_FORM_NONE}
 /* clang-format on */
-#define TRK_METRIC(id, scope_, source_, kind_, unit_, name_, v1, v2, v3, meaning_)                 \
+#define TRK_METRIC(id, scope_, source_, kind_, unit_, name_, human_, v1, v2, v3, meaning_)         \
     [TRK_M_##id] = {.name = name_,                                                                 \
+                    .human_name = human_,                                                          \
                     .scope = TRK_SCOPE_##scope_,                                                   \
                     .source = TRK_SOURCE_##source_,                                                \
                     .kind = TRK_KIND_##kind_,                                                      \
@@ -95,7 +96,9 @@ static const char *const sources[TRK_SOURCE_COUNT] = {
 };
 
 static const char *const kinds[] = {
-    [TRK_KIND_GAUGE] = "gauge", [TRK_KIND_DELTA] = "delta", [TRK_KIND_RATE] = "rate"};
+    [TRK_KIND_GAUGE] = "gauge", [TRK_KIND_REMAINDER] = "gauge", [TRK_KIND_LABEL] = "gauge",
+    [TRK_KIND_DELTA] = "delta", [TRK_KIND_RATE] = "rate",
+};
 
 double trk__unit_scale(enum trk_unit unit)
 {
@@ -153,6 +156,29 @@ enum trk_metric trk__metric_find(const char *prefixed_name)
     return TRK_METRIC_COUNT;
 }
 
+enum trk_form trk__metric_form(enum trk_metric metric, enum trk_schema schema)
+{
+    const struct trk_metric_def *def = &trk__metrics[metric];
+    return schema == TRK_SCHEMA_FULL ? trk__unit_form(def->unit)
+                                     : def->column[schema - TRK_SCHEMA_V1].form;
+}
+
+const char *trk__metric_human_name(enum trk_metric metric, enum trk_schema schema)
+{
+    const struct trk_metric_def *def = &trk__metrics[metric];
+    bool is_variant = !def->column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].name &&
+                      (def->column[TRK_SCHEMA_V1 - TRK_SCHEMA_V1].name ||
+                       def->column[TRK_SCHEMA_V3 - TRK_SCHEMA_V1].name);
+    return schema == TRK_SCHEMA_FULL && is_variant ? NULL : def->human_name;
+}
+
+double trk__metric_bytes_factor(enum trk_metric metric, enum trk_schema schema)
+{
+    enum trk_form form = trk__metric_form(metric, schema);
+    bool is_size = trk__metrics[metric].unit == TRK_UNIT_BYTES && form != TRK_FORM_NONE;
+    return is_size ? trk__forms[form].divisor : 0;
+}
+
 static const char *unit_in(const struct trk_metric_def *metric, unsigned schema)
 {
     const char *unit = trk__forms[metric->column[schema].form].unit;
@@ -166,8 +192,8 @@ int trk_metric_at(size_t index, struct trk_metric_info *ret_info)
     if (index >= TRK_METRIC_COUNT)
         return -ERANGE;
     const struct trk_metric_def *metric = &trk__metrics[index];
-    *ret_info = (struct trk_metric_info){
-        .size = sizeof *ret_info,
+    struct trk_metric_info info = {
+        .size = ret_info->size < sizeof info ? ret_info->size : sizeof info,
         .name = metric->name,
         .scope = scopes[metric->scope].name,
         .unit = units[metric->unit].name,
@@ -176,6 +202,11 @@ int trk_metric_at(size_t index, struct trk_metric_info *ret_info)
         .names = {metric->column[0].name, metric->column[1].name, metric->column[2].name},
         .meaning = metric->meaning,
         .units = {unit_in(metric, 0), unit_in(metric, 1), unit_in(metric, 2)},
+        .human_name = metric->human_name,
     };
+    for (unsigned schema = 0; schema < 3; schema++)
+        info.bytes_factors[schema] =
+            trk__metric_bytes_factor((enum trk_metric)index, TRK_SCHEMA_V1 + schema);
+    memcpy(ret_info, &info, info.size); /* what a caller of an older header has room for */
     return 0;
 }

@@ -23,7 +23,7 @@ static double derive_one(const struct trk_metric_def *metric, bool had, uint64_t
     double scale = trk__unit_scale(metric->unit);
     if (!has)
         return NAN;
-    if (metric->kind == TRK_KIND_GAUGE)
+    if (!trk__kind_is_counter(metric->kind))
         return (double)now * scale;
     if (!had)
         return NAN;

@@ -43,7 +43,13 @@ enum trk_source {
     TRK_SOURCE_COUNT
 };
 
-enum trk_kind { TRK_KIND_GAUGE, TRK_KIND_DELTA, TRK_KIND_RATE };
+enum trk_kind {
+    TRK_KIND_GAUGE,
+    TRK_KIND_REMAINDER, /* a gauge of what is left: the least value matters */
+    TRK_KIND_LABEL,     /* a gauge that is no quantity */
+    TRK_KIND_DELTA,
+    TRK_KIND_RATE
+};
 
 /* The unit of a derived value, and with it the grain of the raw integer. */
 enum trk_unit {
@@ -93,6 +99,7 @@ struct trk_form_info {
 
 struct trk_metric_def {
     const char *name;
+    const char *human_name; /* NULL: the column's own */
     enum trk_scope scope;
     enum trk_source source;
     enum trk_kind kind;
@@ -112,6 +119,22 @@ double trk__unit_scale(enum trk_unit unit);
 
 /* How schema full prints a unit. */
 enum trk_form trk__unit_form(enum trk_unit unit);
+
+/* How a schema prints a metric; TRK_FORM_NONE where it has no such column. */
+enum trk_form trk__metric_form(enum trk_metric metric, enum trk_schema schema);
+
+/* The name in tables for people; NULL: the column's own. v1, v2 and v3 each show another metric as "used memory";
+ * schema full has all of them, and there the one of v2 has that name alone. */
+const char *trk__metric_human_name(enum trk_metric metric, enum trk_schema schema);
+
+/* What makes bytes of a schema's column; 0 where it is no amount of bytes or not there. */
+double trk__metric_bytes_factor(enum trk_metric metric, enum trk_schema schema);
+
+/* Whether the raw value is a counter: only its growth means something. */
+static inline bool trk__kind_is_counter(enum trk_kind kind)
+{
+    return kind >= TRK_KIND_DELTA;
+}
 
 /* The run of metrics [first, end) that a scope has. */
 enum trk_metric trk__scope_first(enum trk_scope scope);

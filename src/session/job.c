@@ -384,7 +384,7 @@ void trk__job_fill_first(const struct trk_job *job, struct trk_sample *sample)
     if (!job->has_root)
         return;
     for (unsigned m = trk__scope_first(TRK_SCOPE_PROCESS); m < end; m++)
-        if (trk__metrics[m].source == TRK_SOURCE_TREE && trk__metrics[m].kind != TRK_KIND_GAUGE)
+        if (trk__metrics[m].source == TRK_SOURCE_TREE && trk__kind_is_counter(trk__metrics[m].kind))
             trk__sample_set(sample, m, 0);
     sample->read_ns[TRK_SOURCE_TREE] = job->placed_ns;
 }

@@ -147,12 +147,8 @@ static enum trk_schema guess_schema(const struct trk_series *series)
 static const char *name_in(enum trk_schema schema, enum trk_metric metric, enum trk_form *ret_form)
 {
     const struct trk_metric_def *def = &trk__metrics[metric];
-    if (schema == TRK_SCHEMA_FULL) {
-        *ret_form = trk__unit_form(def->unit);
-        return def->name;
-    }
-    *ret_form = def->column[schema - TRK_SCHEMA_V1].form;
-    return def->column[schema - TRK_SCHEMA_V1].name;
+    *ret_form = trk__metric_form(metric, schema);
+    return schema == TRK_SCHEMA_FULL ? def->name : def->column[schema - TRK_SCHEMA_V1].name;
 }
 
 static enum trk_metric find_metric(const struct trk_series *series, const char *name,
@@ -224,19 +220,13 @@ enum merge { MERGE_LAST, MERGE_SUM, MERGE_MAX, MERGE_MIN };
 
 static enum merge how_to_merge(const struct trk_series_column *column)
 {
-    switch ((int)column->metric) {
-    case TRK_M_TIMESTAMP:
-    case TRK_M_PROC_PID:
-        return MERGE_LAST;
-    case TRK_M_SYS_MEM_FREE:
-    case TRK_M_SYS_MEM_AVAILABLE:
-    case TRK_M_SYS_SPACE_FREE:
-        return MERGE_MIN;
-    case TRK_METRIC_COUNT:
-        return MERGE_MAX;
-    default:
-        return trk__metrics[column->metric].kind == TRK_KIND_DELTA ? MERGE_SUM : MERGE_MAX;
-    }
+    static const enum merge by_kind[] = {
+        [TRK_KIND_GAUGE] = MERGE_MAX,  [TRK_KIND_REMAINDER] = MERGE_MIN,
+        [TRK_KIND_LABEL] = MERGE_LAST, [TRK_KIND_DELTA] = MERGE_SUM,
+        [TRK_KIND_RATE] = MERGE_MAX,
+    };
+    return column->metric == TRK_METRIC_COUNT ? MERGE_MAX
+                                              : by_kind[trk__metrics[column->metric].kind];
 }
 
 static double merge_two(enum merge merge, double held, double next)

@@ -9,51 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names for a person by the names in v2; the others of a metric mean the same. */
-static const struct {
-    const char *name, *human;
-} human_names[] = {
-    {"timestamp", "Timestamp"},
-    {"processes", "processes"},
-    {"utime", "CPU time (user)"},
-    {"stime", "CPU time (system)"},
-    {"cpu_usage", "CPU usage"},
-    {"memory_free", "free memory"},
-    {"memory_used", "used memory"},
-    {"memory_buffers", "memory buffers"},
-    {"memory_cached", "memory page/file cached"},
-    {"memory_active", "active memory"},
-    {"memory_inactive", "inactive memory"},
-    {"disk_read_bytes", "disk read"},
-    {"disk_write_bytes", "disk write"},
-    {"disk_space_total_gb", "disk space total"},
-    {"disk_space_used_gb", "disk space used"},
-    {"disk_space_free_gb", "disk space free"},
-    {"net_recv_bytes", "inbound network traffic"},
-    {"net_sent_bytes", "outbound network traffic"},
-    {"gpu_usage", "GPU usage"},
-    {"gpu_vram", "VRAM used"},
-    {"gpu_utilized", "GPUs in use"},
-    {"pid", "PID"},
-    {"children", "children"},
-    {"memory", "memory usage"},
-    {"read_bytes", "disk read"},
-    {"write_bytes", "disk write"},
-};
-
-static const char *human_name(const char *name, enum trk_metric metric)
-{
-    const char *v2 = metric == TRK_METRIC_COUNT
-                         ? NULL
-                         : trk__metrics[metric].column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].name;
-    if (!v2)
-        v2 = metric == TRK_M_SYS_MEM_USED_UNAVAILABLE ? "memory_used" : name;
-    for (size_t i = 0; i < sizeof human_names / sizeof *human_names; i++)
-        if (strcmp(human_names[i].name, v2) == 0)
-            return human_names[i].human;
-    return name;
-}
-
 void trk_frame_options_init(struct trk_frame_options *options)
 {
     *options = (struct trk_frame_options){.size = sizeof *options, .rows = TRK_ROWS_BOTH};
@@ -77,24 +32,23 @@ struct slice {
     size_t first, rows;
 };
 
-static enum trk_form form_of(const struct trk_series *series, enum trk_metric metric)
+/* A column of a series; the metric is TRK_METRIC_COUNT where the catalogue has no such column. */
+static const char *human_name(const struct trk_series *series,
+                              const struct trk_series_column *column)
 {
-    if (metric == TRK_METRIC_COUNT)
-        return TRK_FORM_NONE;
-    const struct trk_metric_def *def = &trk__metrics[metric];
-    return series->schema == TRK_SCHEMA_FULL ? trk__unit_form(def->unit)
-                                             : def->column[series->schema - TRK_SCHEMA_V1].form;
+    const char *name = column->metric == TRK_METRIC_COUNT
+                           ? NULL
+                           : trk__metric_human_name(column->metric, series->schema);
+    return name ? name : column->name;
 }
 
 /* As the schema shows it, or that in bytes: what was rounded stays rounded. */
-static double shown(enum trk_form form, double value, bool bytes)
+static double shown(enum trk_form form, double value, double bytes_factor)
 {
     if (form == TRK_FORM_NONE || !isfinite(value))
         return value;
     double rounded = trk__column_rounded(form, value);
-    bool is_size = form == TRK_FORM_KIB || form == TRK_FORM_MIB || form == TRK_FORM_MIB4 ||
-                   form == TRK_FORM_GIB2 || form == TRK_FORM_GB2;
-    return bytes && is_size ? rounded * trk__forms[form].divisor : rounded;
+    return bytes_factor > 0 ? rounded * bytes_factor : rounded;
 }
 
 static int add_column(struct trk_frame *frame, const struct trk_series *series, size_t index,
@@ -103,7 +57,7 @@ static int add_column(struct trk_frame *frame, const struct trk_series *series, 
 {
     const struct trk_series_column *from = &series->column[index];
     struct trk_frame_column *to = &frame->column[frame->columns];
-    const char *name = options->human_names ? human_name(from->name, from->metric) : from->name;
+    const char *name = options->human_names ? human_name(series, from) : from->name;
     *to = (struct trk_frame_column){.metric = from->metric};
     if (asprintf(&to->name, "%s%s", from->metric == TRK_M_TIMESTAMP ? "" : prefix, name) < 0)
         return -ENOMEM;
@@ -111,10 +65,13 @@ static int add_column(struct trk_frame *frame, const struct trk_series *series, 
     to->value = malloc((slice.rows + 1) * sizeof *to->value);
     if (!to->value)
         return -ENOMEM;
-    enum trk_form form = form_of(series, from->metric);
+    bool is_known = from->metric != TRK_METRIC_COUNT;
+    enum trk_form form = is_known ? trk__metric_form(from->metric, series->schema) : TRK_FORM_NONE;
+    double bytes_factor =
+        is_known && options->bytes ? trk__metric_bytes_factor(from->metric, series->schema) : 0;
     to->integer = form == TRK_FORM_NONE ? from->integer : trk__forms[form].integer;
     for (size_t row = 0; row < slice.rows; row++)
-        to->value[row] = shown(form, trk__series_value(from, slice.first + row), options->bytes);
+        to->value[row] = shown(form, trk__series_value(from, slice.first + row), bytes_factor);
     return 0;
 }
 

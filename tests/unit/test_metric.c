@@ -2,6 +2,7 @@
 #include "metric/derive.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 static void every_metric_is_complete_and_scopes_stand_together(void)
 {
@@ -32,15 +33,60 @@ static void names_are_unique_within_a_scope_and_found_with_their_prefix(void)
     CHECK(trk__metric_find("system_usage_cores") == TRK_METRIC_COUNT);
 }
 
+/* Tables for people are looked up by these names: a second column of the same name would be lost. */
+static void human_names_are_unique_within_a_scope_of_a_schema(void)
+{
+    for (unsigned schema = TRK_SCHEMA_V1; schema <= TRK_SCHEMA_FULL; schema++)
+        for (unsigned a = 0; a < TRK_METRIC_COUNT; a++)
+            for (unsigned b = a + 1; b < TRK_METRIC_COUNT; b++) {
+                const char *first = trk__metric_human_name(a, schema);
+                const char *second = trk__metric_human_name(b, schema);
+                if (trk__metrics[a].scope == trk__metrics[b].scope && first && second &&
+                    trk__metric_form(a, schema) != TRK_FORM_NONE &&
+                    trk__metric_form(b, schema) != TRK_FORM_NONE)
+                    CHECK(strcmp(first, second) != 0);
+            }
+    CHECK_TEXT(trk__metric_human_name(TRK_M_SYS_MEM_USED_PLAIN, TRK_SCHEMA_V1), "used memory");
+    CHECK_TEXT(trk__metric_human_name(TRK_M_SYS_MEM_USED_UNAVAILABLE, TRK_SCHEMA_V3),
+               "used memory");
+    CHECK(!trk__metric_human_name(TRK_M_SYS_MEM_USED_UNAVAILABLE, TRK_SCHEMA_FULL));
+    CHECK_TEXT(trk__metric_human_name(TRK_M_SYS_MEM_USED, TRK_SCHEMA_FULL), "used memory");
+}
+
+static void every_column_of_bytes_has_the_factor_that_makes_bytes_of_it(void)
+{
+    CHECK_NEAR(trk__metric_bytes_factor(TRK_M_PROC_MEMORY, TRK_SCHEMA_V2), 1024, 0);
+    CHECK_NEAR(trk__metric_bytes_factor(TRK_M_PROC_MEMORY, TRK_SCHEMA_V3), 1048576, 0);
+    CHECK_NEAR(trk__metric_bytes_factor(TRK_M_PROC_MEMORY, TRK_SCHEMA_FULL), 1, 0);
+    CHECK_NEAR(trk__metric_bytes_factor(TRK_M_SYS_SPACE_USED, TRK_SCHEMA_V2), 0x1p30, 0);
+    CHECK_NEAR(trk__metric_bytes_factor(TRK_M_SYS_SPACE_USED, TRK_SCHEMA_V3), 1e9, 0);
+    CHECK_NEAR(trk__metric_bytes_factor(TRK_M_PROC_UTIME, TRK_SCHEMA_V1), 0, 0);
+    CHECK_NEAR(trk__metric_bytes_factor(TRK_M_PROC_RSS, TRK_SCHEMA_V2), 0, 0); /* not there */
+}
+
+static void only_as_much_is_filled_as_the_caller_has_room_for(void)
+{
+    struct trk_metric_info info = {.size = offsetof(struct trk_metric_info, human_name),
+                                   .human_name = "untouched"};
+    CHECK(trk_metric_at(TRK_M_PROC_MEMORY, &info) == 0);
+    CHECK_TEXT(info.name, "memory_bytes");
+    CHECK_TEXT(info.units[2], "MiB");
+    CHECK_TEXT(info.human_name, "untouched");
+    CHECK_U64(info.size, offsetof(struct trk_metric_info, human_name));
+}
+
 static void the_public_catalogue_ends_with_an_error(void)
 {
-    struct trk_metric_info info;
+    struct trk_metric_info info = {.size = sizeof info};
     CHECK(trk_metric_at(TRK_M_PROC_MEMORY, &info) == 0);
     CHECK_TEXT(info.name, "memory_bytes");
     CHECK_TEXT(info.names[0], "pss");
     CHECK_TEXT(info.names[1], "memory");
     CHECK_TEXT(info.units[0], "KiB");
     CHECK_TEXT(info.units[2], "MiB");
+    CHECK_TEXT(info.human_name, "memory usage");
+    CHECK_NEAR(info.bytes_factors[0], 1024, 0);
+    CHECK_NEAR(info.bytes_factors[2], 1048576, 0);
     CHECK(trk_metric_at(TRK_M_PROC_UTIME, &info) == 0);
     CHECK_TEXT(info.units[0], "clock ticks");
     CHECK_TEXT(info.units[1], "seconds");
@@ -154,6 +200,9 @@ int main(int argc, char *argv[])
     static const struct check_test tests[] = {
         TEST(every_metric_is_complete_and_scopes_stand_together),
         TEST(names_are_unique_within_a_scope_and_found_with_their_prefix),
+        TEST(human_names_are_unique_within_a_scope_of_a_schema),
+        TEST(every_column_of_bytes_has_the_factor_that_makes_bytes_of_it),
+        TEST(only_as_much_is_filled_as_the_caller_has_room_for),
         TEST(the_public_catalogue_ends_with_an_error),
         TEST(gauges_deltas_and_rates_are_derived),
         TEST(what_was_not_read_is_absent),

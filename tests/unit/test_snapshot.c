@@ -272,6 +272,35 @@ static void downsampling_keeps_extremes_and_says_so(void)
     trk__snapshot_free(snapshot);
 }
 
+static void merged_rows_follow_the_kind_of_the_metric(void)
+{
+    struct trk_snapshot *snapshot = parse(
+        META "\"process_metrics\":[{\"timestamp\":10,\"pid\":9},{\"timestamp\":11,\"pid\":7}],"
+             "\"system_metrics\":["
+             "{\"timestamp\":10,\"memory_free\":3,\"memory_used\":6,\"disk_space_free_gb\":1,"
+             "\"net_recv_bytes\":5},"
+             "{\"timestamp\":11,\"memory_free\":4,\"memory_used\":5,\"disk_space_free_gb\":2,"
+             "\"net_recv_bytes\":6}]}");
+    CHECK(snapshot && trk__snapshot_downsample(snapshot, 1) == 0);
+    static const struct {
+        enum trk_metric metric;
+        double value;
+    } expected[] = {{TRK_M_PROC_PID, 7},
+                    {TRK_M_SYS_MEM_FREE, 3 * 1024.0},
+                    {TRK_M_SYS_MEM_USED, 6 * 1024.0},
+                    {TRK_M_SYS_SPACE_FREE, 0x1p30},
+                    {TRK_M_SYS_NET_RECV_BYTES, 11}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct trk_series_column *column =
+            snapshot ? trk__snapshot_column(snapshot, expected[i].metric) : NULL;
+        CHECK(column != NULL);
+        if (column)
+            CHECK_NEAR(trk__series_value(column, 0), expected[i].value, 0);
+    }
+    CHECK(snapshot && snapshot->system.rows == 1);
+    trk__snapshot_free(snapshot);
+}
+
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
@@ -285,6 +314,7 @@ int main(int argc, char *argv[])
         TEST(saves_and_loads_files),
         TEST(what_is_no_file_is_not_replaced),
         TEST(downsampling_keeps_extremes_and_says_so),
+        TEST(merged_rows_follow_the_kind_of_the_metric),
     };
     return CHECK_MAIN(argc, argv, tests);
 }

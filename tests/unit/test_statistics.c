@@ -139,6 +139,36 @@ static void combined_series(void)
     trk_tracker_free(tracker);
 }
 
+/* v1, v2 and v3 each call another metric used memory; schema full has them all. */
+static void names_for_people_in_schema_full(void)
+{
+    trk_tracker *tracker =
+        load("{\"metadata\":{\"version\":1,\"pid\":7,\"interval\":1},\"process_metrics\":[],"
+             "\"system_metrics\":[{\"timestamp\":1,\"memory_used_with_slab_bytes\":3,"
+             "\"memory_used_bytes\":4,\"memory_unavailable_bytes\":5,\"load1_tasks\":6}]}");
+    struct trk_frame_options options;
+    trk_frame_options_init(&options);
+    options.rows = TRK_ROWS_SYSTEM;
+    options.bytes = options.human_names = true;
+    trk_frame *frame = frame_of(tracker, &options);
+    static const struct {
+        const char *name;
+        double value;
+    } expected[] = {{"Timestamp", 1},
+                    {"memory_used_with_slab_bytes", 3},
+                    {"used memory", 4},
+                    {"memory_unavailable_bytes", 5},
+                    {"load1_tasks", 6}};
+    CHECK_U64(trk_frame_columns(frame), sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        CHECK_TEXT(trk_frame_name(frame, i), expected[i].name);
+        const double *values = trk_frame_values(frame, i);
+        CHECK(values && values[0] == expected[i].value);
+    }
+    trk_frame_free(frame);
+    trk_tracker_free(tracker);
+}
+
 static void slices_prefixes_and_single_series(void)
 {
     trk_tracker *tracker = load(text);
@@ -258,10 +288,15 @@ static void no_rows_is_told(void)
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
-        TEST(the_usual_statistics),      TEST(statistics_by_specs),
-        TEST(combined_series),           TEST(slices_prefixes_and_single_series),
-        TEST(allocation_of_the_machine), TEST(aggregation_over_history),
-        TEST(statistics_of_v3),          TEST(no_rows_is_told),
+        TEST(the_usual_statistics),
+        TEST(statistics_by_specs),
+        TEST(combined_series),
+        TEST(names_for_people_in_schema_full),
+        TEST(slices_prefixes_and_single_series),
+        TEST(allocation_of_the_machine),
+        TEST(aggregation_over_history),
+        TEST(statistics_of_v3),
+        TEST(no_rows_is_told),
     };
     return CHECK_MAIN(argc, argv, tests);
 }
