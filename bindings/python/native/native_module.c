@@ -98,12 +98,36 @@ static PyObject *mark(PyObject *module, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+/* One dict a metric; columns and factors to bytes are those of schemas v1, v2 and v3. */
+static PyObject *catalogue(PyObject *module, PyObject *nothing)
+{
+    (void)module;
+    (void)nothing;
+    PyObject *list = PyList_New(0);
+    struct trk_metric_info info = {.size = sizeof info};
+    for (size_t i = 0; list && trk_metric_at(i, &info) == 0; i++) {
+        PyObject *metric = Py_BuildValue(
+            "{szszszsz,s(zzz),s(ddd)}", "name", info.name, "scope", info.scope, "unit", info.unit,
+            "human_name", info.human_name, "columns", info.names[0], info.names[1], info.names[2],
+            "bytes_factors", info.bytes_factors[0], info.bytes_factors[1], info.bytes_factors[2]);
+        int code = metric ? PyList_Append(list, metric) : -1;
+        Py_XDECREF(metric);
+        if (code < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
 static PyMethodDef functions[] = {
     {"recommend_classic", recommend_classic, METH_VARARGS,
      "recommend_classic(cpu_mean, memory_max_kib, gpu_mean, gpu_max, vram_max_mib)\n"
      "Cores, memory in MiB, GPUs and VRAM in MiB by the classic rule."},
     {"mark", mark, METH_VARARGS,
      "mark(kind, name)\nAn event in the run that this process belongs to."},
+    {"catalogue", catalogue, METH_NOARGS,
+     "catalogue()\nEvery metric: name, scope, unit, human_name (None: the column's own), its "
+     "columns in the schemas\n"
+     "v1, v2 and v3 (None: not there), and what makes bytes of each (0: no amount of bytes)."},
     {NULL, NULL, 0, NULL},
 };
 

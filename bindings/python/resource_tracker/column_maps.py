@@ -1,46 +1,24 @@
 """Names for people, factors to bytes, and the columns that charts and checks look at."""
 
+from ._native import catalogue as _catalogue
+
 _KIB = 1024
-_MIB = 1024**2
-_GIB = 1024**3
+_V2 = 1  # the schema whose columns these are, among v1, v2 and v3
+
+
+def _columns():
+    """(column, metric) of the machine's table, then of the process's."""
+    metrics = [metric for metric in _catalogue() if metric["columns"][_V2] is not None]
+    order = ("row", "system", "process")
+    return [(metric["columns"][_V2], metric) for metric in sorted(metrics, key=lambda m: order.index(m["scope"]))]
+
 
 #: Column of either table: its name in tables for people.
-HUMAN_NAMES_MAPPING = {
-    "timestamp": "Timestamp",
-    "processes": "processes",
-    "utime": "CPU time (user)",
-    "stime": "CPU time (system)",
-    "cpu_usage": "CPU usage",
-    "memory_free": "free memory",
-    "memory_used": "used memory",
-    "memory_buffers": "memory buffers",
-    "memory_cached": "memory page/file cached",
-    "memory_active": "active memory",
-    "memory_inactive": "inactive memory",
-    "disk_read_bytes": "disk read",
-    "disk_write_bytes": "disk write",
-    "disk_space_total_gb": "disk space total",
-    "disk_space_used_gb": "disk space used",
-    "disk_space_free_gb": "disk space free",
-    "net_recv_bytes": "inbound network traffic",
-    "net_sent_bytes": "outbound network traffic",
-    "gpu_usage": "GPU usage",
-    "gpu_vram": "VRAM used",
-    "gpu_utilized": "GPUs in use",
-    "pid": "PID",
-    "children": "children",
-    "memory": "memory usage",
-    "read_bytes": "disk read",
-    "write_bytes": "disk write",
-}
+HUMAN_NAMES_MAPPING = {column: metric["human_name"] or column for column, metric in _columns()}
 
-#: Column: what makes bytes of it.
-BYTE_MAPPING = {
-    **{name: _KIB for name in ("memory", "memory_free", "memory_used", "memory_buffers", "memory_cached",
-                               "memory_active", "memory_inactive")},
-    "gpu_vram": _MIB,
-    **{f"disk_space_{part}_gb": _GIB for part in ("total", "used", "free")},
-}
+#: Column: what makes bytes of it. A column that is in bytes needs nothing.
+BYTE_MAPPING = {column: int(metric["bytes_factors"][_V2]) for column, metric in _columns()
+                if metric["bytes_factors"][_V2] > 1}
 
 #: The machine is shared where it does more than the job by a factor or by an amount.
 SERVER_ALLOCATION_CHECKS = [
