@@ -23,27 +23,23 @@ def own_world(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "work")
 
 
+@pytest.fixture(autouse=True)
+def no_process_left():
+    """Ends what a failed test left running."""
+    yield
+    helpers.end_all()
+
+
 @pytest.fixture
-def open_folder(request):
+def open_folder():
     """A folder that every user may write to."""
-    folder = helpers.shared_folder() / request.node.name.translate(str.maketrans("[]/ ", "____"))
-    folder.mkdir()
-    folder.chmod(0o777)
-    return folder
+    return helpers.new_open_folder()
 
 
 @pytest.fixture
 def started():
-    """Starts trackers in the background and ends what a failed test left of them."""
-    processes = []
-
-    def begin(*arguments, **options):
-        processes.append(helpers.start(*arguments, **options))
-        return processes[-1]
-
-    yield begin
-    for process in processes:
-        helpers.end_process(process)
+    """Starts trackers in the background."""
+    return helpers.start
 
 
 def pytest_sessionfinish():

@@ -23,30 +23,7 @@ CORES = os.cpu_count()
 CLOCK_TICK = 1 / os.sysconf("SC_CLK_TCK")
 NOBODY = 65534
 PATIENCE = 40  # seconds that anything may take on a loaded machine before it counts as hung
-
-PROCESS_COLUMNS = {
-    "v1": "pid children utime stime cpu_usage pss read_bytes write_bytes"
-          " gpu_usage gpu_vram gpu_utilized",
-    "v2": "pid children utime stime cpu_usage memory read_bytes write_bytes"
-          " gpu_usage gpu_vram gpu_utilized",
-    "v3": "pid children utime stime cpu_usage memory_mib disk_read_bytes disk_write_bytes"
-          " gpu_usage gpu_vram_mib gpu_utilized",
-}
-SYSTEM_COLUMNS = {
-    "v1": "processes utime stime cpu_usage memory_free memory_used memory_buffers memory_cached"
-          " memory_active_anon memory_inactive_anon disk_read_bytes disk_write_bytes"
-          " disk_space_total_gb disk_space_used_gb disk_space_free_gb"
-          " net_recv_bytes net_sent_bytes gpu_usage gpu_vram gpu_utilized",
-    "v2": "processes utime stime cpu_usage memory_free memory_used memory_buffers memory_cached"
-          " memory_active memory_inactive disk_read_bytes disk_write_bytes"
-          " disk_space_total_gb disk_space_used_gb disk_space_free_gb"
-          " net_recv_bytes net_sent_bytes gpu_usage gpu_vram gpu_utilized",
-    "v3": "processes utime stime cpu_usage memory_free_mib memory_used_mib"
-          " memory_buffers_mib memory_cached_mib memory_active_mib"
-          " memory_inactive_mib disk_read_bytes disk_write_bytes"
-          " disk_space_total_gb disk_space_used_gb disk_space_free_gb"
-          " net_recv_bytes net_sent_bytes gpu_usage gpu_vram_mib gpu_utilized",
-}
+BUILD_PATIENCE = 120  # the same for a compiler
 
 
 # ---- what the machine allows -------------------------------------------------------------------
@@ -74,7 +51,7 @@ def need_command(name):
 def need_namespace(*flags):
     need_root()
     need_command("unshare")
-    tried = subprocess.run(["unshare", *flags, "true"], capture_output=True)
+    tried = run(["unshare", *flags, "true"], capture_output=True)
     need(tried.returncode == 0, f"unshare {' '.join(flags)} is refused here")
 
 
@@ -86,6 +63,12 @@ def shared_folder():
     """Readable by every user, unlike pytest's own folders; removed by conftest at the end."""
     folder = Path(tempfile.mkdtemp(prefix="tracker-real-"))
     folder.chmod(0o755)
+    return folder
+
+
+def new_open_folder():
+    folder = Path(tempfile.mkdtemp(dir=shared_folder()))
+    folder.chmod(0o777)
     return folder
 
 
@@ -107,7 +90,7 @@ def workload(name):
     target = shared_folder() / name
     flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-pthread"]
     source = HERE / "workloads" / f"{name}.c"
-    subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", target, source], check=True)
+    run([os.environ.get("CC", "cc"), *flags, "-o", target, source], check=True, timeout=BUILD_PATIENCE)
     return str(target)
 
 
@@ -119,16 +102,110 @@ def as_nobody(*command):
 
 
 # ---- running -----------------------------------------------------------------------------------
+# Every wait of these suites has a limit: processes are started by run() and popen() alone, and test_limits.py checks
+# that.
+
+
+class Stream:
+    """The end of a pipe that a process writes to. Each call ends within PATIENCE seconds or fails."""
+
+    def __init__(self, file):
+        self.file = file
+        self.encoding, self.errors = getattr(file, "encoding", None), getattr(file, "errors", None)
+        self.held = b""  # read and not yet returned
+
+    def fileno(self):
+        return self.file.fileno()
+
+    @property
+    def closed(self):
+        return self.file.closed
+
+    def close(self):
+        self.file.close()
+
+    def text(self, data):
+        return data.decode(self.encoding, self.errors).replace("\r\n", "\n") if self.encoding else data
+
+    def fill(self, end, what):
+        """Reads once more; False at the end of the stream."""
+        if not select.select([self.file], [], [], max(0, end - time.monotonic()))[0]:
+            raise AssertionError(f"waited {PATIENCE} s for {what}; read so far: {self.held[-500:]!r}")
+        data = os.read(self.fileno(), 65536)
+        self.held += data
+        return bool(data)
+
+    def readline(self):
+        end = time.monotonic() + PATIENCE
+        while b"\n" not in self.held and self.fill(end, "a line"):
+            pass
+        line, newline, self.held = self.held.partition(b"\n")
+        return self.text(line + newline)
+
+    def read(self):
+        end = time.monotonic() + PATIENCE
+        while self.fill(end, "the end of the output"):
+            pass
+        data, self.held = self.held, b""
+        return self.text(data)
+
+
+class Process(subprocess.Popen):
+    """A started process. `wait` has a limit, and so has reading what it writes."""
+
+    def __init__(self, command, **options):
+        super().__init__(command, **options)
+        self.stdout, self.stderr = (stream and Stream(stream) for stream in (self.stdout, self.stderr))
+
+    def wait(self, timeout=PATIENCE):
+        return super().wait(timeout)
+
+    def communicate(self, input=None, timeout=PATIENCE):
+        return super().communicate(input, timeout)
+
+    def __exit__(self, *_):
+        end_process(self)
+
+
+STARTED = []  # by the test that runs now; conftest.py ends what is left of them
+
+
+def popen(command, **options):
+    STARTED.append(Process([str(word) for word in command], **options))
+    return STARTED[-1]
+
+
+def end_all():
+    while STARTED:
+        end_process(STARTED.pop())
+
+
+def run(command, timeout=PATIENCE, check=False, capture_output=False, input=None, **options):
+    """As subprocess.run, with a limit; what was started ends with the limit, its descendants too."""
+    if capture_output:
+        options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if input is not None:
+        options["stdin"] = subprocess.PIPE
+    with subprocess.Popen([str(word) for word in command], **options) as process:
+        try:
+            out, err = process.communicate(input, timeout)
+        except BaseException:
+            kill_family(process)
+            raise
+    done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    if check and done.returncode:
+        raise AssertionError(f"{process.args} ended with {done.returncode}: {err}")
+    return done
 
 
 def tracker(*arguments, prefix=(), **options):
     """Runs the tracker to its end; standard output and error as text unless told otherwise."""
-    options.setdefault("timeout", PATIENCE)
-    options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("text", True)
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
     if "stdout" not in options and "stderr" not in options:
         options["capture_output"] = True
-    return subprocess.run([*prefix, binary(), *map(str, arguments)], **options)
+    return run([*prefix, binary(), *arguments], **options)
 
 
 def start(*arguments, prefix=(), **options):
@@ -137,7 +214,7 @@ def start(*arguments, prefix=(), **options):
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
     options.setdefault("text", True)
-    return subprocess.Popen([*prefix, binary(), *map(str, arguments)], **options)
+    return popen([*prefix, binary(), *arguments], **options)
 
 
 class Track:
@@ -200,17 +277,21 @@ def finish(process, text="\n"):
         process.stdin.write(text)
         process.stdin.close()
     rest = process.stdout.read()
-    process.wait(PATIENCE)
+    process.wait()
     return rest
+
+
+def kill_family(process):
+    for pid in descendants(process.pid):
+        kill_quietly(pid)
+    process.kill()
 
 
 def end_process(process):
     """Ends one that a failed test left behind; job and tracker both."""
     if process.poll() is None:
-        for pid in descendants(process.pid):
-            kill_quietly(pid)
-        process.kill()
-        process.wait()
+        kill_family(process)
+        process.wait(PATIENCE)
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream:
             stream.close()
@@ -270,13 +351,9 @@ def only_child(pid):
 
 
 def csv_header(schema, rows):
-    """The header line that the specification gives."""
-    system, process = SYSTEM_COLUMNS[schema].split(), PROCESS_COLUMNS[schema].split()
-    if rows == "both":
-        columns = [f"system_{name}" for name in system] + [f"process_{name}" for name in process]
-    else:
-        columns = system if rows == "system" else process
-    return ",".join(f'"{name}"' for name in ["timestamp", *columns])
+    """The header line of the golden file, which the unit tests of the writers keep equal to the catalogue."""
+    with (REPOSITORY / "tests" / "golden" / f"{schema}-{rows}.csv").open() as file:
+        return file.readline().rstrip("\n")
 
 
 def parse_csv(text):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (CORES, PATIENCE, Track, as_nobody, binary, finish, need, need_command,
-                     need_namespace, need_root, parse_csv, row_count, tracker, wait_until, workload)
+from helpers import (CORES, Track, as_nobody, binary, finish, need, need_command, need_namespace,
+                     need_root, parse_csv, popen, row_count, run, tracker, wait_until, workload)
 
 
 def in_mounts(script, *words):
@@ -54,7 +54,7 @@ def attach_rows(started, pid, seen=3):
 
 
 def test_attach_as_nobody_to_an_own_process(started):
-    target = subprocess.Popen(as_nobody("sleep", "60"))
+    target = popen(as_nobody("sleep", "60"))
     try:
         words = Path(f"/proc/{target.pid}/cmdline")
         wait_until(lambda: words.read_bytes().startswith(b"sleep"), "the exec")
@@ -210,8 +210,7 @@ def test_almost_no_descriptors(tmp_path):
 def test_no_process_may_be_made():
     need_command("setpriv")
     limit = f"ulimit -u 0; exec {shlex.quote(binary())} -q true"
-    done = subprocess.run(as_nobody("bash", "-c", limit), capture_output=True, text=True,
-                          timeout=PATIENCE)
+    done = run(as_nobody("bash", "-c", limit), capture_output=True, text=True)
     if done.returncode != 0:  # root's own processes have no such limit
         assert done.returncode == 125
         assert done.stderr.startswith("resource-tracker: ") and done.stderr.count("\n") == 1
@@ -326,9 +325,9 @@ def test_rename_or_removal_of_the_output_does_not_matter(started):
 def test_working_folder_that_is_gone():
     os.mkdir("gone")
     line = f"cd gone && rmdir ../gone && exec {binary()} -q sh -c 'exit 5'"
-    assert subprocess.run(["sh", "-c", line], capture_output=True).returncode == 5
+    assert run(["sh", "-c", line], capture_output=True).returncode == 5
 
 
 def test_empty_environment():
-    done = subprocess.run([binary(), "-q", "/bin/sh", "-c", "exit 5"], env={}, capture_output=True)
+    done = run([binary(), "-q", "/bin/sh", "-c", "exit 5"], env={}, capture_output=True)
     assert (done.returncode, done.stderr) == (5, b"")

@@ -3,12 +3,11 @@
 import os
 import resource
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from helpers import binary, need_namespace, tracker
+from helpers import binary, need_namespace, popen, run, tracker
 
 SURVIVED = {signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH, signal.SIGCONT}
 STOPPING = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
@@ -48,7 +47,7 @@ def test_signals_that_do_not_kill():
 
 def test_a_shell_sees_the_status_of_a_killed_job():
     line = f"{binary()} -q sh -c 'kill -TERM $$'; echo $?"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    done = run(["sh", "-c", line], capture_output=True, text=True)
     assert done.stdout == "143\n"
 
 
@@ -135,7 +134,7 @@ def test_no_command_is_125():
 
 
 def test_attach_to_nothing_is_125():
-    gone = subprocess.Popen(["true"])
+    gone = popen(["true"])
     gone.wait()
     for pid in (gone.pid, "0", "-1", "x", "99999999999999999999", ""):
         done = tracker("attach", "--", pid)
@@ -152,7 +151,7 @@ def test_force_replaces_the_output():
 def test_read_only_file_system_is_125(open_folder):
     need_namespace("-m")
     script = f"mount -t tmpfs -o ro none {open_folder} && exec \"$@\""
-    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", binary(), "-o",
+    done = run(["unshare", "-m", "sh", "-c", script, "sh", binary(), "-o",
                            f"{open_folder}/rows.csv", "touch", "started"],
                           capture_output=True, text=True)
     assert done.returncode == 125

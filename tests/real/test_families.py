@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (CLOCK_TICK, CORES, PATIENCE, Track, binary, children_of, is_running,
-                     kill_quietly, numbers_of, row_count, tracker, wait_until, workload)
+from helpers import (CLOCK_TICK, CORES, Track, binary, children_of, is_running, kill_quietly,
+                     numbers_of, row_count, tracker, wait_until, workload)
 
 
 def spans(track):
@@ -106,7 +106,7 @@ def test_wait_with_a_signal_ends_all(started):
     wait_until(lambda: children_of(process.pid) == [orphan], "the end of the root")
     process.terminate()
     try:
-        assert process.wait(PATIENCE) == 0
+        assert process.wait() == 0
         assert not is_running(orphan)
     finally:
         kill_quietly(orphan)

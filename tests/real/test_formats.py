@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (PATIENCE, csv_header, finish, parse_csv, read_csv, row_count, tracker,
-                     wait_until, workload)
+from helpers import (csv_header, finish, parse_csv, popen, read_csv, row_count, tracker, wait_until,
+                     workload)
 
 SCHEMAS = ["v1", "v2", "v3"]
 ROWS = ["process", "system", "both"]
@@ -93,7 +93,7 @@ def test_formats_by_suffix_and_by_option():
 
 def table(path):
     """Column names and rows, of a file that may be in use."""
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=PATIENCE) as base:
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as base:
         names = [column[1] for column in base.execute("pragma table_info(samples)")]
         return names, base.execute("select * from samples").fetchall() if names else []
 
@@ -156,9 +156,9 @@ def test_summary_on_stdout():
 def test_output_to_a_named_pipe():
     """No file to be overwritten, so no --force either."""
     os.mkfifo("pipe")
-    reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
+    reader = popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
     done = tracker("-q", "-o", "pipe", "true")
-    out, _ = reader.communicate(timeout=PATIENCE)
+    out, _ = reader.communicate()
     assert done.returncode == 0
     assert len(parse_csv(out)) == 1
 

@@ -58,9 +58,9 @@ def table(compat):
                     (1, "Time", "time", "time")]
 
 
-def call(*arguments, env=None, timeout=helpers.PATIENCE, **options):
-    return subprocess.run([GPU_TRACKER, *arguments], capture_output=True, text=True, timeout=timeout, check=False,
-                          env={**os.environ, **(env or {})}, **options)
+def call(*arguments, env=None, **options):
+    return helpers.run([GPU_TRACKER, *arguments], capture_output=True, text=True,
+                       env={**os.environ, **(env or {})}, **options)
 
 
 def put_at(figures, path, value):
@@ -152,9 +152,9 @@ CALLS = {
 @pytest.fixture(scope="module")
 def tutorial(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tutorial")
-    running = {name: subprocess.Popen([GPU_TRACKER, "-e", "sleep 2", *words], cwd=folder, stdout=subprocess.PIPE,
+    running = {name: helpers.popen([GPU_TRACKER, "-e", "sleep 2", *words], cwd=folder, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, text=True) for name, words in CALLS.items()}
-    results = {name: (*process.communicate(timeout=helpers.PATIENCE), process.returncode)
+    results = {name: (*process.communicate(), process.returncode)
                for name, process in running.items()}
     return folder, results
 
@@ -322,10 +322,10 @@ def test_end_by_a_signal():
 
 
 def test_signals_reach_the_command():
-    process = subprocess.Popen([GPU_TRACKER, "-e", "sleep 30"], stdout=subprocess.PIPE, text=True)
+    process = helpers.popen([GPU_TRACKER, "-e", "sleep 30"], stdout=subprocess.PIPE, text=True)
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=helpers.PATIENCE)
+    out, _ = process.communicate()
     assert process.returncode == -signal.SIGTERM and out.splitlines()[0] == STATUS + "-15"
 
 

@@ -30,12 +30,17 @@ def write_record(path, rows):
         file.write(b'],"system_metrics":[]}')
 
 
+def ended(pid):
+    found = os.wait4(pid, os.WNOHANG)
+    return found if found[0] else None
+
+
 def run(*words):
     """Exit status, standard error, and the largest resident size in bytes."""
-    process = subprocess.Popen([helpers.binary(), *map(str, words)], stdout=subprocess.DEVNULL,
+    process = helpers.popen([helpers.binary(), *map(str, words)], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
     message = process.stderr.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
+    _, status, usage = helpers.wait_until(lambda: ended(process.pid), "the end of the command")
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, message, usage.ru_maxrss * 1024
 

@@ -4,7 +4,8 @@ import re
 import signal
 import subprocess
 
-from helpers import PATIENCE, binary, end_process, need, need_command, row_count, wait_until, workload
+from helpers import (binary, end_process, need, need_command, popen, row_count, run, wait_until,
+                     workload)
 
 PROCESSES = 400
 TICKS = (4, 14)  # the difference of two runs is steady ticks alone
@@ -14,17 +15,17 @@ ADDED_MAX = 0.15
 def instructions_of(folder, pid, ticks):
     """{function: instructions, with what it called} of a tracker that made at least so many ticks."""
     out, rows = folder / f"callgrind.{ticks}", folder / f"rows.{ticks}.csv"
-    tracker = subprocess.Popen(
+    tracker = popen(
         ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", binary(), "attach", "-q", "-i", "0.5",
          "--rows", "process", "-o", rows, str(pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE)
     try:
         wait_until(lambda: row_count(rows) >= ticks, f"{ticks} rows")
         tracker.send_signal(signal.SIGTERM)
-        tracker.wait(PATIENCE)
+        tracker.wait()
     finally:
         end_process(tracker)
-    listing = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", out],
+    listing = run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", out],
                              capture_output=True, text=True, check=True).stdout
     found = re.findall(r"(?m)^ *([\d,]+) \([^)]*\)  \S+:(trk__\w+) \[", listing)
     return {name: int(count.replace(",", "")) for count, name in found}
@@ -32,7 +33,7 @@ def instructions_of(folder, pid, ticks):
 
 def test_the_model_is_a_small_part_of_a_tick(tmp_path):
     need_command("valgrind")
-    crowd = subprocess.Popen([workload("crowd"), str(PROCESSES), "0", "60"], stdin=subprocess.DEVNULL,
+    crowd = popen([workload("crowd"), str(PROCESSES), "0", "60"], stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         few, many = (instructions_of(tmp_path, crowd.pid, ticks) for ticks in TICKS)

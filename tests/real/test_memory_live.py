@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (PATIENCE, as_nobody, binary, descendants, end_process, finish, need, need_command,
-                     need_root, read_csv, row_count, shared_folder, wait_until, workload)
+from helpers import (PATIENCE, as_nobody, binary, descendants, end_process, finish, need,
+                     need_command, need_root, popen, read_csv, row_count, run, shared_folder,
+                     wait_until, workload)
 
 KIB, MIB = 1024, 1 << 20
 INTERVAL = 0.1
@@ -59,7 +60,7 @@ JAVA = """public class Hold {
 def java_classes():
     source = shared_folder() / "Hold.java"
     source.write_text(JAVA)
-    subprocess.run(["javac", "-d", shared_folder(), source], check=True)
+    run(["javac", "-d", shared_folder(), source], check=True)
     return str(shared_folder())
 
 
@@ -161,7 +162,7 @@ def own_compiler():
     estimate can know of."""
     folder = shared_folder() / "compiler"
     folder.mkdir()
-    proper = subprocess.run(["cc", "-print-prog-name=cc1"], capture_output=True, text=True).stdout.strip()
+    proper = run(["cc", "-print-prog-name=cc1"], capture_output=True, text=True).stdout.strip()
     if os.path.isabs(proper):
         shutil.copy(proper, folder / "cc1")
     return f"cc -B {folder}/"
@@ -181,7 +182,7 @@ def attach_both(folder, pid, prefix, ended):
     paths = {}
     for mode in ("auto", "pss"):
         paths[mode] = folder / f"{mode}.csv"
-        ended.append(subprocess.Popen(
+        ended.append(popen(
             [*prefix, binary(), "attach", "-q", "-i", str(COMPILE_INTERVAL), "--rows", "process", "--memory", mode,
              "-o", paths[mode], str(pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True))
@@ -203,15 +204,15 @@ def test_a_compile_as_two_trackers_see_it(open_folder, ended, user):
     need_command("cc")
     prefix, tolerance = prefix_of(user), TOLERANCE["compile"][user == "nobody"]
     compile_twice = f"{own_compiler()} -O2 -c -o {open_folder}/large.o {large_source()};"
-    job = subprocess.Popen([*prefix, "sh", "-c", f"read line; {compile_twice} {compile_twice} sleep 0.2"],
+    job = popen([*prefix, "sh", "-c", f"read line; {compile_twice} {compile_twice} sleep 0.2"],
                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     ended.append(job)
     paths = attach_both(open_folder, job.pid, prefix, ended)
     job.stdin.write("\n")
     job.stdin.close()
-    assert job.wait(PATIENCE) == 0
+    assert job.wait() == 0
     for watching in ended[1:]:
-        watching.wait(PATIENCE)
+        watching.wait()
     auto, pss = ([row for row in read_csv(paths[mode]) if row["memory"]] for mode in ("auto", "pss"))
     assert max(row["memory"] for row in pss) > 30 * KIB, "too small a compile to tell anything"
     agreed = [agrees(row, pss, tolerance) for row in auto]
@@ -257,7 +258,7 @@ def inside(group, *command):
 
 
 def started_shape(command, ended):
-    job = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    job = popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     ended.append(job)
     assert job.stdout.readline() == "ready\n"
     return job
@@ -265,7 +266,7 @@ def started_shape(command, ended):
 
 def attached(folder, pid, user, ended):
     prefix = [] if user == "root" else as_nobody()
-    watching = subprocess.Popen(
+    watching = popen(
         [*prefix, binary(), "attach", "-q", "-i", str(INTERVAL), "--rows", "process", "-o", folder / "rows.csv",
          "-s", folder / "summary.json", str(pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
@@ -291,7 +292,7 @@ def test_a_cgroup_of_the_jobs_own_tells_its_memory(own_cgroup, open_folder, ende
     job = started_shape(inside(own_cgroup, *prefix, workload("memory_shapes"), "copies"), ended)
     watching = attached(open_folder, job.pid, user, ended)
     check_phases(open_folder, job, CGROUP_TOLERANCE)
-    watching.wait(PATIENCE)
+    watching.wait()
     peak = summary_peak(open_folder / "summary.json")
     assert "no_own_cgroup" not in peak["limited_by"], peak
     assert peak["sampled_high"] - peak["sampled_low"] < 0.1 * peak["sampled"], peak
@@ -310,13 +311,13 @@ def test_a_job_that_is_started_into_a_cgroup(own_cgroup, open_folder, started):
 
 
 def test_a_cgroup_that_is_not_the_jobs_alone_is_not_used(own_cgroup, open_folder, ended):
-    stranger = subprocess.Popen(inside(own_cgroup, "sleep", str(PATIENCE)))
+    stranger = popen(inside(own_cgroup, "sleep", str(PATIENCE)))
     ended.append(stranger)
     wait_until(lambda: (own_cgroup / "cgroup.procs").read_text(), "the stranger")
     job = started_shape(inside(own_cgroup, workload("memory_shapes"), "copies"), ended)
     watching = attached(open_folder, job.pid, "root", ended)
     check_phases(open_folder, job, TOLERANCE["copies"][0])
-    watching.wait(PATIENCE)
+    watching.wait()
     assert "no_own_cgroup" in summary_peak(open_folder / "summary.json")["limited_by"]
 
 
@@ -326,7 +327,7 @@ def test_a_job_that_was_moved_into_a_cgroup_left_its_charges_behind(own_cgroup, 
         (own_cgroup / "cgroup.procs").write_text(str(pid))
     watching = attached(open_folder, job.pid, "root", ended)
     check_phases(open_folder, job, TOLERANCE["copies"][0])
-    watching.wait(PATIENCE)
+    watching.wait()
     assert "no_own_cgroup" in summary_peak(open_folder / "summary.json")["limited_by"]
 
 
@@ -337,17 +338,17 @@ def test_another_users_process_is_estimated_and_said_to_be(open_folder, ended):
     """Neither its memory nor its family can be read: its resident size stands in, and the record says why."""
     need_root()
     summary = open_folder / "summary.json"
-    target = subprocess.Popen([workload("memory_shapes"), "growth"], stdin=subprocess.PIPE,
+    target = popen([workload("memory_shapes"), "growth"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     ended.append(target)
     assert target.stdout.readline() == "ready\n"
-    watching = subprocess.Popen(
+    watching = popen(
         [*as_nobody(binary()), "attach", "-q", "-i", "0.1", "-o", open_folder / "rows.csv", "-s", summary,
          str(target.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     ended.append(watching)
     wait_until(lambda: row_count(open_folder / "rows.csv") > 2, "rows")
     target.stdin.close()
-    watching.wait(PATIENCE)
+    watching.wait()
     peak = summary_peak(summary)
     assert {"reads_refused", "families_hidden"} <= set(peak["limited_by"]), peak
     assert peak["sampled_low"] <= 30.5 * MIB and 30 * MIB <= peak["sampled_high"]
@@ -357,7 +358,7 @@ def test_info_tells_whether_pages_can_be_sampled():
     need_root()
 
     def pages(*prefix):
-        said = subprocess.run([*prefix, binary(), "info"], capture_output=True, text=True, check=True).stdout
+        said = run([*prefix, binary(), "info"], capture_output=True, text=True, check=True).stdout
         return [line.split()[1] for line in said.splitlines() if line.split()[0] == "pages"]
     assert pages() == ["yes"] or not os.path.exists("/proc/kpagecount")
     assert pages(*as_nobody()) == ["no"]

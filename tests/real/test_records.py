@@ -18,7 +18,7 @@ def folder():
 
 
 def tracker(*words, **options):
-    return subprocess.run([helpers.binary(), *words], capture_output=True, text=True, timeout=60, **options)
+    return helpers.run([helpers.binary(), *words], capture_output=True, text=True, timeout=60, **options)
 
 
 def runs(*words):
@@ -85,12 +85,12 @@ def test_a_time_limit_is_no_signal():
 
 def attach_for(seconds, *words):
     """Watches a sleeper that outlives the watching; how the tracker ended."""
-    sleeper = subprocess.Popen(["sleep", "60"])
-    watching = subprocess.Popen([helpers.binary(), "attach", "-i", "0.1", *words, str(sleeper.pid)],
+    sleeper = helpers.popen(["sleep", "60"])
+    watching = helpers.popen([helpers.binary(), "attach", "-i", "0.1", *words, str(sleeper.pid)],
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(seconds)
     watching.send_signal(signal.SIGINT)
-    status = watching.wait(10)
+    status = watching.wait()
     sleeper.kill()
     sleeper.wait()
     return status
@@ -108,7 +108,7 @@ def test_what_is_attached_to_is_kept():
 
 
 def test_a_process_that_ends_while_it_is_watched_is_kept():
-    sleeper = subprocess.Popen(["sleep", "0.4"])
+    sleeper = helpers.popen(["sleep", "0.4"])
     assert tracker("attach", "-i", "0.1", str(sleeper.pid)).returncode == 0
     sleeper.wait()
     assert runs()[0]["command"] == "sleep 0.4" and " ended " in tracker("runs").stdout
@@ -117,7 +117,7 @@ def test_a_process_that_ends_while_it_is_watched_is_kept():
 def test_a_script_that_is_attached_to_has_the_key_of_its_run(tmp_path):
     Path("nap.sh").write_text("sleep 1\n:\n")
     assert tracker("-q", "-i", "0.1", "sh", "nap.sh").returncode == 0
-    job = subprocess.Popen(["sh", "nap.sh"])
+    job = helpers.popen(["sh", "nap.sh"])
     time.sleep(0.2)
     assert tracker("attach", "-i", "0.1", str(job.pid), cwd="/").returncode == 0
     job.wait()
@@ -127,10 +127,10 @@ def test_a_script_that_is_attached_to_has_the_key_of_its_run(tmp_path):
 
 def test_the_machine_is_kept_and_is_nobodys_need():
     assert tracker("-q", "sleep", "0.1").returncode == 0
-    watching = subprocess.Popen([helpers.binary(), "system", "-i", "0.1"], stdout=subprocess.DEVNULL)
+    watching = helpers.popen([helpers.binary(), "system", "-i", "0.1"], stdout=subprocess.DEVNULL)
     time.sleep(0.5)
     watching.terminate()
-    assert watching.wait(10) == 0
+    assert watching.wait() == 0
     run, job = runs()
     assert run["kind"] == "system" and run["command"] == "" and run["cpu_seconds"] is None
     record = record_of(run)
@@ -145,8 +145,8 @@ def test_watching_can_go_unkept():
 
 
 def test_a_killed_watcher_leaves_its_rows():
-    sleeper = subprocess.Popen(["sleep", "60"])
-    watching = subprocess.Popen([helpers.binary(), "attach", "-i", "0.05", str(sleeper.pid)], stdout=subprocess.PIPE)
+    sleeper = helpers.popen(["sleep", "60"])
+    watching = helpers.popen([helpers.binary(), "attach", "-i", "0.05", str(sleeper.pid)], stdout=subprocess.PIPE)
     for _ in range(4):  # the header and three rows
         watching.stdout.readline()
     watching.kill()
@@ -225,7 +225,7 @@ def test_phases_in_the_summary_and_in_the_record(tmp_path):
 
 
 def test_phases_of_a_run_that_goes_on_and_of_a_killed_one():
-    process = subprocess.Popen([helpers.binary(), "-q", "-i", "0.05", "sh", "-c",
+    process = helpers.popen([helpers.binary(), "-q", "-i", "0.05", "sh", "-c",
                                 f"{helpers.binary()} mark nap -- sleep 30"], start_new_session=True)
     for _ in range(100):
         listed = runs()
@@ -248,9 +248,9 @@ def test_a_mark_outside_of_a_run():
 
 
 def test_many_at_once_need_no_lock():
-    started = [subprocess.Popen([helpers.binary(), "-q", "-i", "0.05", "sleep", "0.2"]) for _ in range(30)]
+    started = [helpers.popen([helpers.binary(), "-q", "-i", "0.05", "sleep", "0.2"]) for _ in range(30)]
     lists = [runs() for _ in range(3)]
-    assert all(process.wait(30) == 0 for process in started)
+    assert all(process.wait() == 0 for process in started)
     assert all(run["running"] or run["exit_code"] == 0 for listed in lists for run in listed)
     assert sum(run["exit_code"] == 0 for run in runs()) == 30
 
@@ -259,10 +259,10 @@ def test_many_short_runs_at_once_are_all_kept():
     """They share a file until somebody lists the runs; lists are taken while they go on."""
     count, started, listed = 120, [], []
     for number in range(count):
-        started.append(subprocess.Popen([helpers.binary(), "-q", "true"]))
+        started.append(helpers.popen([helpers.binary(), "-q", "true"]))
         if number % 8 == 7:
-            listed.append(subprocess.Popen([helpers.binary(), "runs"], stdout=subprocess.DEVNULL))
-    assert all(process.wait(30) == 0 for process in started + listed)
+            listed.append(helpers.popen([helpers.binary(), "runs"], stdout=subprocess.DEVNULL))
+    assert all(process.wait() == 0 for process in started + listed)
     kept = runs()
     assert len(kept) == count and all(run["exit_code"] == 0 for run in kept)
     assert not [path.name for path in folder().iterdir() if path.name.startswith((".short", ".taken"))]
@@ -272,7 +272,7 @@ def test_a_full_disk_loses_no_short_run(tmp_path):
     """What can't be given its record now stays where it is until it can."""
     assert tracker("-q", "true").returncode == 0 and tracker("-q", "true").returncode == 0
     limited = f"ulimit -f 0; trap '' XFSZ; {helpers.binary()} runs"
-    assert subprocess.run(["sh", "-c", limited], capture_output=True, timeout=30).returncode == 0
+    assert helpers.run(["sh", "-c", limited], capture_output=True).returncode == 0
     assert len(runs()) == 2
 
 
@@ -299,7 +299,7 @@ def wait_for_job(process):
 def kill_at_random(chance, whom):
     """Kills at a random moment; how many rows were surely on disk at that moment, and the run that is left."""
     known = {run["id"] for run in runs()}
-    process = subprocess.Popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "60"])
+    process = helpers.popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "60"])
     wait_for_job(process)
     time.sleep(0.02 + chance.random() * 0.05)
     children = children_of(process)
@@ -312,7 +312,7 @@ def kill_at_random(chance, whom):
         process.kill()
     if whom != "tracker":
         os.kill(children[0], signal.SIGKILL)
-    process.wait(10)
+    process.wait()
     if whom == "tracker":
         os.kill(children[0], signal.SIGKILL)
     return reported, growing[0].stem
@@ -351,7 +351,7 @@ def rows_on_disk():
 def kill_short_run(chance, whom):
     """A run of some 30 ms, killed at a random moment from before its first row to after its end: what was on disk of
     it just before, and whether it had ended by itself."""
-    process = subprocess.Popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "0.03"])
+    process = helpers.popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "0.03"])
     if chance.random() < 0.9:
         wait_for_job(process)
     time.sleep(chance.random() * 0.05)
@@ -364,7 +364,7 @@ def kill_short_run(chance, whom):
             os.kill(child, signal.SIGKILL)
         except ProcessLookupError:
             pass
-    status = process.wait(10)
+    status = process.wait()
     return reported, status
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (PATIENCE, Track, binary, csv_header, finish, is_running, kill_quietly,
-                     only_child, parse_csv, read_csv, row_count, tracker, wait_until, workload)
+from helpers import (Track, binary, csv_header, finish, is_running, kill_quietly, only_child,
+                     parse_csv, popen, read_csv, row_count, run, tracker, wait_until, workload)
 
 
 @pytest.mark.parametrize("command", [["sleep", "0.005"], ["true"]], ids=["5 ms", "true"])
@@ -26,7 +26,7 @@ def test_the_end_is_noticed_at_once(tmp_path):
     """Against the same job without us, not against a clock."""
     def seconds(command):
         begin = time.monotonic()
-        subprocess.run(command, check=True)
+        run(command, check=True)
         return time.monotonic() - begin
     alone = min(seconds(["sleep", "0.2"]) for _ in range(3))
     with_us = min(seconds([binary(), "-q", "-i", "3600", "sleep", "0.2"]) for _ in range(5))
@@ -96,7 +96,7 @@ def test_killed_tracker_leaves_the_job_and_the_rows(started):
     try:
         wait_until(lambda: row_count("rows.csv") >= 10, "rows")
         process.kill()
-        process.wait(PATIENCE)
+        process.wait()
         assert len(read_csv("rows.csv")) >= 10
         assert is_running(job)
     finally:
@@ -110,7 +110,7 @@ def test_killed_tracker_leaves_whole_rows_in_every_format(started, name):
     try:
         wait_until(lambda: os.path.exists(name) and os.path.getsize(name) > 16384, "rows")
         process.kill()
-        process.wait(PATIENCE)
+        process.wait()
     finally:
         kill_quietly(job)
     if name.endswith(".jsonl"):
@@ -184,14 +184,14 @@ def test_reader_that_leaves_ends_attach_and_system(started, command):
     assert header == csv_header("v2", "process" if command[0] == "attach" else "system") + "\n"
     assert len(process.stdout.readline().split(",")) == len(header.split(","))
     process.stdout.close()
-    status = process.wait(PATIENCE)
+    status = process.wait()
     assert status in (0, -signal.SIGPIPE)
     assert process.stderr.read() == ""
 
 
 def test_head_ends_the_pipeline():
-    done = subprocess.run(["sh", "-c", f"{binary()} system -i 0.02 | head -2"], capture_output=True,
-                          text=True, timeout=PATIENCE)
+    done = run(["sh", "-c", f"{binary()} system -i 0.02 | head -2"], capture_output=True,
+                          text=True)
     assert len(done.stdout.splitlines()) == 2
     assert done.stderr == ""
 
@@ -199,13 +199,13 @@ def test_head_ends_the_pipeline():
 def test_reader_that_leaves_does_not_end_a_job():
     """Rows are gone, the job matters more."""
     line = f"({binary()} -q -i 0.02 -o - sh -c 'sleep 0.5; exit 9'; echo $? >&2) | head -1"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=PATIENCE)
+    done = run(["sh", "-c", line], capture_output=True, text=True)
     assert done.stdout.startswith('"timestamp"')
     assert done.stderr.splitlines()[-1] == "9"
 
 
 def test_attach_ends_with_the_process_and_exit_0(started):
-    target = subprocess.Popen(["sleep", "60"])
+    target = popen(["sleep", "60"])
     process = started("attach", "-i", "0.05", target.pid)
     lines = [process.stdout.readline() for _ in range(3)]
     target.terminate()
@@ -217,7 +217,7 @@ def test_attach_ends_with_the_process_and_exit_0(started):
 
 
 def test_attach_follows_the_tree_and_sees_new_children(started):
-    target = subprocess.Popen(["sh", "-c", "read line; sleep 60 & wait"], stdin=subprocess.PIPE)
+    target = popen(["sh", "-c", "read line; sleep 60 & wait"], stdin=subprocess.PIPE)
     process = started("attach", "-i", "0.02", "-o", "rows.csv", target.pid)
     try:
         wait_until(lambda: row_count("rows.csv") > 2, "rows")

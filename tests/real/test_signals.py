@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (PATIENCE, Terminal, binary, finish, is_running, only_child, read_csv, state_of,
-                     tracker, wait_until, workload)
+from helpers import (Terminal, binary, finish, is_running, only_child, read_csv, state_of, tracker,
+                     wait_until, workload)
 
 FORWARDED = ["TERM", "USR1", "USR2", "CONT", "HUP", "INT", "QUIT", "WINCH"]
 
@@ -49,7 +49,7 @@ def test_default_action_of_a_forwarded_signal(started):
     process = started("-q", "sleep", "60")
     only_child(process.pid)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE) == -signal.SIGTERM
+    assert process.wait() == -signal.SIGTERM
 
 
 def test_signal_right_after_the_start(started):
@@ -59,7 +59,7 @@ def test_signal_right_after_the_start(started):
         process.send_signal(signal.SIGCONT)
         only_child(process.pid)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == -signal.SIGTERM
+        assert process.wait() == -signal.SIGTERM
 
 
 def test_job_that_ignores_sigterm_is_waited_for(started):
@@ -77,7 +77,7 @@ def test_job_that_handles_sigterm_chooses_the_status(started):
     process = started("-q", "sh", "-c", job)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE) == 12
+    assert process.wait() == 12
 
 
 def on_terminal(*options):

@@ -1,9 +1,8 @@
 """What a person sees: a summary on stderr; colours and live lines on terminals only."""
 
 import re
-import subprocess
 
-from helpers import Terminal, binary, tracker, workload
+from helpers import Terminal, binary, run, tracker, workload
 
 ESCAPE = "\x1b"
 
@@ -81,6 +80,6 @@ def test_terminal_settings_stay(tmp_path):
 def test_messages_name_the_program_and_what_to_do():
     mistakes = (["--intervall", "1", "true"], ["-i", "x", "true"], ["-o", "no/x", "true"])
     for arguments in mistakes:
-        done = subprocess.run([binary(), *arguments], capture_output=True, text=True)
+        done = run([binary(), *arguments], capture_output=True, text=True)
         assert done.stderr.startswith("resource-tracker: "), arguments
         assert done.stdout == ""

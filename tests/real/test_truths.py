@@ -1,12 +1,11 @@
 """Known truths: what a workload did by its own clocks and counters, against what we say it did."""
 
 import os
-import subprocess
 
 import pytest
 
-from helpers import (HERE, PATIENCE, Track, binary, finish, need, need_command, need_namespace,
-                     need_root, parse_csv, python, tracker, workload)
+from helpers import (HERE, Track, binary, finish, need, need_command, need_namespace, need_root,
+                     parse_csv, python, run, tracker, workload)
 
 SLOW_FILE_SYSTEMS = {"tmpfs", "overlay", "9p", "ramfs"}
 
@@ -23,7 +22,7 @@ def test_half_a_core(tmp_path):
 
 
 def file_system_of(path):
-    done = subprocess.run(["stat", "-f", "-c", "%T", path], capture_output=True, text=True)
+    done = run(["stat", "-f", "-c", "%T", path], capture_output=True, text=True)
     return done.stdout.strip()
 
 
@@ -69,7 +68,7 @@ def linked_namespaces():
     need_root()
     need_command("ip")
     names = [f"trk{os.getpid()}{side}" for side in "ab"]
-    made = subprocess.run(["ip", "netns", "add", names[0]], capture_output=True, text=True)
+    made = run(["ip", "netns", "add", names[0]], capture_output=True, text=True)
     need(made.returncode == 0, f"ip netns add: {made.stderr.strip()}")
     try:
         a, b = names
@@ -78,18 +77,18 @@ def linked_namespaces():
                      f"-n {b} addr add 10.99.0.2/24 dev right",
                      f"-n {a} link set left up", f"-n {b} link set right up",
                      f"-n {b} link set lo up", f"-n {a} link set lo up"):
-            subprocess.run(["ip", *line.split()], check=True)
+            run(["ip", *line.split()], check=True)
         yield names
     finally:
         for name in names:
-            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+            run(["ip", "netns", "del", name], capture_output=True)
 
 
 def test_known_bytes_over_a_veth_pair(linked_namespaces, started):
     inside = [["ip", "netns", "exec", name] for name in linked_namespaces]
     trackers = [started("system", "-i", "0.1", prefix=prefix) for prefix in inside]
     texts = [process.stdout.readline() + process.stdout.readline() for process in trackers]
-    subprocess.run([*inside[0], *python(SENDER)], check=True, timeout=PATIENCE)
+    run([*inside[0], *python(SENDER)], check=True)
     for process in trackers:
         process.terminate()
     sent, received = (parse_csv(text + finish(process)) for text, process in zip(texts, trackers))
@@ -116,6 +115,6 @@ def test_space_of_a_mount(open_folder):
     mount.mkdir()
     script = 'mount -t tmpfs -o size=512m none "$3" && exec python3 -I "$@"'
     words = [HERE / "space_of_mounts.py", binary(), mount]
-    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", *words],
-                          capture_output=True, text=True, timeout=PATIENCE)
+    done = run(["unshare", "-m", "sh", "-c", script, "sh", *words],
+                          capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

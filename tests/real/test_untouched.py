@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (PATIENCE, binary, children_of, finish, only_child, state_of, tracker,
-                     wait_until, workload)
+from helpers import (binary, children_of, finish, only_child, run, state_of, tracker, wait_until,
+                     workload)
 
 EVERY_BYTE = bytes(range(256)) * 4096
 
 
 def test_bytes_pass_through_exactly():
-    done = subprocess.run([binary(), "-q", "tee", "/dev/stderr"], input=EVERY_BYTE,
-                          capture_output=True, timeout=PATIENCE)
+    done = run([binary(), "-q", "tee", "/dev/stderr"], input=EVERY_BYTE,
+                          capture_output=True)
     assert done.stdout == EVERY_BYTE
     assert done.stderr == EVERY_BYTE
 
 
 def test_only_the_summary_is_added_to_stderr():
-    done = subprocess.run([binary(), "sh", "-c", "echo out; echo err >&2"], capture_output=True)
+    done = run([binary(), "sh", "-c", "echo out; echo err >&2"], capture_output=True)
     assert done.stdout == b"out\n"
     assert done.stderr.startswith(b"err\n") and len(done.stderr) > 10
 
@@ -32,15 +32,14 @@ def test_closed_stream_stays_closed(descriptor):
     """Our own descriptors must not land on the number that the job finds closed."""
     job = "for d in 0 1 2; do [ -e /proc/$$/fd/$d ] || exit 4$d; done"
     for options in (["-q"], [], ["-q", "-o", "rows.csv", "-s", "summary.json"]):
-        done = subprocess.run([binary(), *options, "sh", "-c", job], timeout=PATIENCE,
+        done = run([binary(), *options, "sh", "-c", job],
                               preexec_fn=lambda: os.close(descriptor))
         assert done.returncode == 40 + descriptor
     assert Path("rows.csv").read_text().startswith('"timestamp"')
 
 
 def test_all_streams_closed():
-    done = subprocess.run([binary(), "-q", "-o", "rows.csv", "sh", "-c", "exit 4"],
-                          timeout=PATIENCE, preexec_fn=lambda: os.closerange(0, 3))
+    done = run([binary(), "-q", "-o", "rows.csv", "sh", "-c", "exit 4"], preexec_fn=lambda: os.closerange(0, 3))
     assert done.returncode == 4
     assert len(Path("rows.csv").read_text().splitlines()) == 2
 
@@ -49,8 +48,7 @@ def test_stdout_that_nobody_reads():
     """The job gets SIGPIPE as without us, and we report its death."""
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([binary(), "-q", "sh", "-c", "while :; do echo x; done"], stdout=writer,
-                          timeout=PATIENCE)
+    done = run([binary(), "-q", "sh", "-c", "while :; do echo x; done"], stdout=writer)
     os.close(writer)
     assert done.returncode == -signal.SIGPIPE
 
@@ -58,7 +56,7 @@ def test_stdout_that_nobody_reads():
 def test_stderr_that_nobody_reads_does_not_change_the_status():
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([binary(), "sh", "-c", "exit 6"], stderr=writer, timeout=PATIENCE)
+    done = run([binary(), "sh", "-c", "exit 6"], stderr=writer)
     os.close(writer)
     assert done.returncode == 6
 
@@ -66,8 +64,8 @@ def test_stderr_that_nobody_reads_does_not_change_the_status():
 def inspect(prefix, **options):
     """All that the workload inherits, as lines, without that of its parent."""
     with open("seen", "wb") as seen:
-        subprocess.run([*prefix, workload("inspect"), "a b", ""], stdin=subprocess.DEVNULL,
-                       stdout=seen, stderr=seen, check=True, timeout=PATIENCE, **options)
+        run([*prefix, workload("inspect"), "a b", ""], stdin=subprocess.DEVNULL,
+                       stdout=seen, stderr=seen, check=True, **options)
     lines = Path("seen").read_text().splitlines()
     return [line for line in lines if not line.startswith("parent ")]
 
@@ -112,15 +110,15 @@ def test_the_job_inherits_the_same(world, options):
 def test_descriptors_of_the_caller_reach_the_job():
     Path("data").write_text("from above")
     with open("data") as data:
-        done = subprocess.run([binary(), "-q", "sh", "-c", f"cat /dev/fd/{data.fileno()}"],
+        done = run([binary(), "-q", "sh", "-c", f"cat /dev/fd/{data.fileno()}"],
                               pass_fds=[data.fileno()], capture_output=True, text=True)
     assert done.stdout == "from above"
 
 
 def test_under_nohup():
     line = "grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status"
-    plain = subprocess.run(["nohup", "sh", "-c", line], capture_output=True, text=True)
-    ours = subprocess.run(["nohup", binary(), "-q", "sh", "-c", line], capture_output=True,
+    plain = run(["nohup", "sh", "-c", line], capture_output=True, text=True)
+    ours = run(["nohup", binary(), "-q", "sh", "-c", line], capture_output=True,
                           text=True)
     assert ours.stdout == plain.stdout != ""
 
@@ -145,12 +143,12 @@ def test_the_parent_is_the_tracker_and_the_group_is_ours(started):
     assert os.getsid(job) == os.getsid(0)
     assert children_of(process.pid) == [job]
     os.kill(job, signal.SIGTERM)
-    assert process.wait(PATIENCE) == -signal.SIGTERM
+    assert process.wait() == -signal.SIGTERM
 
 
 def test_job_may_read_stdin_through_a_pipeline():
     line = f"printf 'c\\nb\\na\\n' | {binary()} -q sort | {binary()} -q head -1"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=PATIENCE)
+    done = run(["sh", "-c", line], capture_output=True, text=True)
     assert done.stdout == "a\n"
 
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from helpers import (Terminal, binary, children_of, need_command, need_namespace, only_child, state_of,
-                     tracker, wait_until)
+from helpers import (Terminal, binary, children_of, need_command, need_namespace, only_child, popen,
+                     run, state_of, tracker, wait_until)
 
 PROMPT = "ready> "
 
@@ -86,16 +86,16 @@ def test_summary_waits_where_the_terminal_stops_background_output(shell):
 
 def test_alarm_set_before_us_is_for_the_job():
     need_command("perl")
-    done = subprocess.run(["perl", "-e", "alarm 1; exec @ARGV", binary(), "-q", "sleep", "60"])
+    done = run(["perl", "-e", "alarm 1; exec @ARGV", binary(), "-q", "sleep", "60"])
     assert done.returncode == -signal.SIGALRM
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_stay_closed_and_catch_nothing_of_ours(closed):
     job = "for n in 0 1 2; do test -e /proc/$$/fd/$n && echo $n; done > open; exit 7"
-    plain = subprocess.run(["sh", "-c", f"sh -c '{job}' {closed}"])
+    plain = run(["sh", "-c", f"sh -c '{job}' {closed}"])
     expected = open("open").read()
-    done = subprocess.run(["sh", "-c", f"{binary()} -o rows.csv sh -c '{job}' {closed}"],
+    done = run(["sh", "-c", f"{binary()} -o rows.csv sh -c '{job}' {closed}"],
                           capture_output=True)
     assert done.returncode == plain.returncode == 7
     assert open("open").read() == expected
@@ -105,7 +105,7 @@ def test_closed_streams_stay_closed_and_catch_nothing_of_ours(closed):
 def test_nobody_reads_our_messages():
     end, pipe = os.pipe()
     os.close(end)
-    assert subprocess.run([binary(), "sh", "-c", "exit 7"], stderr=pipe).returncode == 7
+    assert run([binary(), "sh", "-c", "exit 7"], stderr=pipe).returncode == 7
     os.close(pipe)
 
 
@@ -114,7 +114,7 @@ def test_full_pipe_that_does_not_block_is_not_waited_for():
     os.set_blocking(pipe, False)
     os.write(pipe, b"x" * fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ))
     begin = time.monotonic()
-    assert subprocess.run([binary(), "sh", "-c", "exit 7"], stderr=pipe).returncode == 7
+    assert run([binary(), "sh", "-c", "exit 7"], stderr=pipe).returncode == 7
     assert time.monotonic() - begin < 10
     os.close(end)
     os.close(pipe)
@@ -124,7 +124,7 @@ def test_full_disk_is_told_once_and_is_not_the_jobs_fault(open_folder):
     need_namespace("-m")
     script = (f"mount -t tmpfs -o size=8k none {open_folder} && cd {open_folder} &&"
               " head -c 4096 /dev/zero > filler && exec \"$@\"")
-    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", binary(), "-i", "0.005", "-o", "rows.csv",
+    done = run(["unshare", "-m", "sh", "-c", script, "sh", binary(), "-i", "0.005", "-o", "rows.csv",
                            "sh", "-c", "sleep 0.5; exit 7"], capture_output=True, text=True)
     assert done.returncode == 7
     assert done.stderr.count("No space left") == 1
@@ -160,7 +160,7 @@ def test_command_that_is_not_there_leaves_no_output():
 
 
 def test_pid_that_is_not_there_leaves_no_output():
-    gone = subprocess.Popen(["true"])
+    gone = popen(["true"])
     gone.wait()
     assert tracker("attach", "-o", "rows.csv", gone.pid).returncode == 125
     assert os.listdir(".") == []
@@ -168,7 +168,7 @@ def test_pid_that_is_not_there_leaves_no_output():
 
 def test_reader_that_has_enough_is_no_fault():
     line = f"set -o pipefail; {binary()} system -i 0.05 | head -3"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    done = run(["bash", "-c", line], capture_output=True, text=True)
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 3)
 
 
@@ -176,20 +176,20 @@ def test_signal_death_as_the_first_process_of_a_container():
     """The kernel does not let it die of a signal, so the shell's number has to do."""
     need_namespace("-p", "-f", "--mount-proc")
     words = ["unshare", "-p", "-f", "--mount-proc", binary(), "-q", "sh", "-c", "kill -TERM $$"]
-    assert subprocess.run(words).returncode == 143
+    assert run(words).returncode == 143
 
 
 def test_attach_to_the_shell_that_started_us_leaves_us_out():
     line = f"{binary()} attach -i 0.05 $$ & pid=$!; sleep 0.5; kill -TERM $pid; wait $pid; echo status=$?"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    done = run(["sh", "-c", line], capture_output=True, text=True)
     *rows, status = done.stdout.splitlines()[1:]
     assert status == "status=0"
     assert rows and {row.split(",")[2] for row in rows} <= {"0", "1"}
 
 
 def test_attach_ends_with_its_process():
-    job = subprocess.Popen(["sleep", "0.5"])
-    watching = subprocess.Popen([binary(), "attach", "-i", "0.1", str(job.pid)], stdout=subprocess.PIPE, text=True)
+    job = popen(["sleep", "0.5"])
+    watching = popen([binary(), "attach", "-i", "0.1", str(job.pid)], stdout=subprocess.PIPE, text=True)
     job.wait()
-    text, _ = watching.communicate(timeout=30)
+    text, _ = watching.communicate()
     assert watching.returncode == 0 and len(text.splitlines()) >= 4

@@ -24,6 +24,13 @@ def own_world(monkeypatch, tmp_path):
     monkeypatch.setenv("LC_ALL", "C")
 
 
+@pytest.fixture(autouse=True)
+def no_process_left():
+    """Ends what a failed test left running."""
+    yield
+    helpers.end_all()
+
+
 @pytest.fixture(params=["user", "root"])
 def half(request):
     if request.param == "root":
@@ -32,11 +39,9 @@ def half(request):
 
 
 @pytest.fixture
-def folder(request):
+def folder():
     """A folder that every user may write to, and where the job works."""
-    path = helpers.shared_folder() / f"job-{abs(hash(request.node.nodeid))}"
-    path.mkdir()
-    path.chmod(0o777)
+    path = helpers.new_open_folder()
     yield path
     shutil.rmtree(path, ignore_errors=True)
 

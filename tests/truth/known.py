@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import helpers
@@ -24,7 +23,7 @@ def program(name):
     """The path of a program of this suite, compiled when first asked for."""
     target = helpers.shared_folder() / name
     flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-pthread"]
-    subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", target, HERE / "workloads" / f"{name}.c"], check=True)
+    helpers.run([os.environ.get("CC", "cc"), *flags, "-o", target, HERE / "workloads" / f"{name}.c"], check=True)
     return str(target)
 
 
@@ -40,7 +39,7 @@ def rights(half, *command):
 @functools.lru_cache(maxsize=None)
 def info(half, around=()):
     """What `info` says: {name: (available, what it gives or why not)}."""
-    text = subprocess.run([*around, *rights(half, helpers.binary(), "info", "--no-cloud")], capture_output=True,
+    text = helpers.run([*around, *rights(half, helpers.binary(), "info", "--no-cloud")], capture_output=True,
                           text=True, check=True).stdout
     lines = re.findall(r"(?m)^  (\w+) +(yes|no) +(.*)$", text)
     return {name: (answer == "yes", words) for name, answer, words in lines}
@@ -95,8 +94,7 @@ class Run:
         with counting_group() if counted else contextlib.nullcontext() as group:
             if group:
                 command = [program("outside"), str(group), str(outside), *command]
-            self.done = subprocess.run([*around, *command], capture_output=True, text=True, cwd=folder,
-                                       timeout=helpers.PATIENCE)
+            self.done = helpers.run([*around, *command], capture_output=True, text=True, cwd=folder)
         assert self.done.returncode == 0, self.done.stderr
         self.summary = json.loads(summary.read_text())
         self.totals = self.summary["totals"]

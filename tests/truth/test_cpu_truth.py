@@ -149,17 +149,17 @@ def test_attached_to_a_tree_whose_processes_nobody_waits_for(half, folder):
     """The one who forks them is there already: it has not inherited what counts the root."""
     need_source(half, "perf")
     script = 'sh -c \'read line; exec "$@"\' sh "$@"; read line'
-    tree = subprocess.Popen(rights(half, "sh", "-c", script, "sh", job(), "brief", "100", "3", "ignore"),
+    tree = helpers.popen(rights(half, "sh", "-c", script, "sh", job(), "brief", "100", "3", "ignore"),
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     summary = folder / "summary.json"
     children = Path(f"/proc/{tree.pid}/task/{tree.pid}/children")
     helpers.wait_until(lambda: children.read_text().split(), "the child of the tree")
-    with subprocess.Popen(rights(half, helpers.binary(), "attach", "-q", "--no-save", "-o", "rows.csv", "-s", summary,
+    with helpers.popen(rights(half, helpers.binary(), "attach", "-q", "--no-save", "-o", "rows.csv", "-s", summary,
                                  str(tree.pid)), cwd=folder) as tracker:
         helpers.wait_until((folder / "rows.csv").exists, "the tracker")
         helpers.time.sleep(0.3)
-        said = helpers.numbers_of(tree.communicate("go\nend\n", timeout=helpers.PATIENCE)[0])
-        assert tracker.wait(helpers.PATIENCE) == 0
+        said = helpers.numbers_of(tree.communicate("go\nend\n")[0])
+        assert tracker.wait() == 0
     cpu = json.loads(summary.read_text())["totals"]["cpu_seconds"]
     least = said["clock_seconds"] + said["self_seconds"]
     assert 0.98 * least - ALSO_SECONDS < cpu["value"] < 1.1 * least + 2 * ALSO_SECONDS, (cpu, said)

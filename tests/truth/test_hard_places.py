@@ -1,6 +1,5 @@
 """Totals where the kernel tells little: what can't be seen is a lower bound and said to be one, never a wrong number."""
 
-import subprocess
 
 import pytest
 
@@ -90,8 +89,7 @@ def test_bytes_where_all_is_refused(half, folder, refused, reaping):
 @pytest.mark.parametrize("reaping", ["reap", "ignore"])
 def test_the_terminal_says_what_is_a_lower_bound(half, folder, refused, reaping):
     command = rights(half, helpers.binary(), "--no-save", "--", job(), "writers", "6", "4", reaping)
-    told = subprocess.run([*refused, *command], capture_output=True, text=True, cwd=folder, check=True,
-                          timeout=helpers.PATIENCE).stderr
+    told = helpers.run([*refused, *command], capture_output=True, text=True, cwd=folder, check=True).stderr
     for label in ("CPU  ", "disk  "):
         line = next(line for line in told.splitlines() if line.lstrip().startswith(label))
         assert (" at least " in line) == (reaping == "ignore"), told

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,8 +38,8 @@ def run_limited(group, folder, *words, half="root", interval=0.1):
     """The summary for a person, and the one as JSON."""
     summary = folder / "summary.json"
     command = rights(half, helpers.binary(), "--no-save", "-i", str(interval), "-s", str(summary), "--", *words)
-    done = subprocess.run(["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', group, *command],
-                          capture_output=True, text=True, cwd=folder, timeout=helpers.PATIENCE)
+    done = helpers.run(["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', group, *command],
+                          capture_output=True, text=True, cwd=folder)
     return done, json.loads(summary.read_text())
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import subprocess
 import time
 
 import pytest
@@ -29,9 +28,9 @@ def used(rows):
 def run_script(half, folder, script, *options):
     """Rows of a shell script's processes, and the summary."""
     path, summary = folder / "processes.csv", folder / "summary.json"
-    subprocess.run(rights(half, helpers.binary(), "-q", "--no-save", "--force", "--processes", str(path), "-s",
+    helpers.run(rights(half, helpers.binary(), "-q", "--no-save", "--force", "--processes", str(path), "-s",
                           str(summary), *options, "sh", "-c", script),
-                   check=True, cwd=folder, timeout=helpers.PATIENCE)
+                   check=True, cwd=folder)
     return rows_of(path), json.loads(summary.read_text())
 
 

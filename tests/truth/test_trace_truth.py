@@ -34,9 +34,9 @@ def test_several_who_fork_at_once(half, folder):
     need_source(half, "ptrace")
     summary = folder / "summary.json"
     script = f'for i in 1 2 3 4; do {job()} storm 0.6 0 & done; wait'
-    done = subprocess.run(rights(half, helpers.binary(), "-q", "--no-save", "-i", "0.1", "-s", str(summary), "--sources",
+    done = helpers.run(rights(half, helpers.binary(), "-q", "--no-save", "-i", "0.1", "-s", str(summary), "--sources",
                                  "wait4", *TRACED, "sh", "-c", script),
-                          capture_output=True, text=True, cwd=folder, timeout=helpers.PATIENCE)
+                          capture_output=True, text=True, cwd=folder)
     told = json.loads(summary.read_text())
     words = [line.split() for line in done.stdout.splitlines()]
     ended = sum(float(number) for name, number in words if name == "processes_ended")
@@ -73,7 +73,7 @@ def test_the_job_outlives_a_tracker_that_is_killed(half, folder):
     need_source(half, "ptrace")
     done = folder / "done"
     script = f'echo up; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; echo x > {done}'
-    tracker = subprocess.Popen(rights(half, helpers.binary(), "-q", "--no-save", *TRACED, "sh", "-c", script),
+    tracker = helpers.popen(rights(half, helpers.binary(), "-q", "--no-save", *TRACED, "sh", "-c", script),
                                stdout=subprocess.PIPE, cwd=folder)
     tracker.stdout.readline()
     os.kill(tracker.pid, signal.SIGKILL)
@@ -85,9 +85,9 @@ def test_a_tracker_that_can_not_go_on_lets_the_job_go(half, folder):
     """The loop fails for good: nobody of the job may be left in a stop."""
     need_source(half, "ptrace")
     script = 'for i in 1 2 3 4 5; do sleep 0.02; (exit 3); done; sh -c "kill -9 \\$\\$"; echo done; exit 5'
-    done = subprocess.run([program("refuse"), "--loop",
+    done = helpers.run([program("refuse"), "--loop",
                            *rights(half, helpers.binary(), "--no-save", *TRACED, "sh", "-c", script)],
-                          capture_output=True, text=True, cwd=folder, timeout=helpers.PATIENCE)
+                          capture_output=True, text=True, cwd=folder)
     assert done.stdout == "done\n"
     assert done.returncode == 5
     assert "cannot wait for events" in done.stderr
@@ -107,8 +107,8 @@ def test_a_stopped_child_is_seen_by_its_own_shell(half, folder):
               'os.kill(pid, signal.SIGCONT)\n'
               '_, status = os.waitpid(pid, 0)\n'
               'sys.exit(os.WEXITSTATUS(status))\n')
-    done = subprocess.run(rights(half, helpers.binary(), "-q", "--no-save", *TRACED, "/usr/bin/python3", "-c", script),
-                          cwd=folder, timeout=helpers.PATIENCE)
+    done = helpers.run(rights(half, helpers.binary(), "-q", "--no-save", *TRACED, "/usr/bin/python3", "-c", script),
+                          cwd=folder)
     assert done.returncode == 7
 
 
@@ -122,6 +122,6 @@ def test_a_signal_keeps_its_sender(half, folder):
               'signal.signal(signal.SIGUSR2, lambda *_: os._exit(5))\n'
               'os.kill(os.getpid(), signal.SIGUSR2)\n'
               'signal.pause()\n')
-    done = subprocess.run(rights(half, helpers.binary(), "-q", "--no-save", *TRACED, "/usr/bin/python3", "-c", script),
-                          cwd=folder, timeout=helpers.PATIENCE)
+    done = helpers.run(rights(half, helpers.binary(), "-q", "--no-save", *TRACED, "/usr/bin/python3", "-c", script),
+                          cwd=folder)
     assert done.returncode == 5
