@@ -7,12 +7,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MODE_NEW = 0666 /* less the user's umask */, FD_MAX = 1 << 20 };
+
+/* How long a named pipe may be without a reader, and how often it is tried again. */
+enum { READER_WAIT_MS = 5000, READER_RETRY_MS = 5 };
 
 /* Appending keeps rows in place even if someone empties the file while it is written. */
 enum { OPEN_FLAGS = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY };
@@ -111,7 +116,8 @@ int trk__output_open_error(const char *path, int code, struct trk_error *error)
                               shown, folder);
     case -ENXIO:
         return trk__error_set(
-            error, code, "nobody reads the pipe %s; start the reader first: cat %s &", path, path);
+            error, code, "no reader has opened the pipe %s within %d s; start one: cat %s &", path,
+            READER_WAIT_MS / 1000, path);
     case -EACCES:
     case -EPERM:
         return trk__error_set(error, code,
@@ -131,10 +137,27 @@ static int open_path(const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* Opening waits for a reader, and the job's signals with it: without one it is refused instead. */
+/* The caller may have blocked them: then they would be seen only after the wait. */
+static bool asked_to_end(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+            sigismember(&pending, SIGHUP) || sigismember(&pending, SIGQUIT));
+}
+
+/* In `cat pipe & resource-tracker -o pipe ...` either may be first, so a reader is waited for. Not in open(2)
+ * itself, which would wait for good: a pipe that nobody reads is refused. */
 static int open_fifo(const char *path)
 {
+    const struct timespec pause = {.tv_nsec = READER_RETRY_MS * 1000000L};
     TRK_CLEANUP_FD int fd = open_path(path, O_NONBLOCK);
+    for (int ms = 0; fd == -ENXIO && ms < READER_WAIT_MS; ms += READER_RETRY_MS) {
+        if (asked_to_end())
+            return -EINTR;
+        nanosleep(&pause, NULL);
+        fd = open_path(path, O_NONBLOCK);
+    }
     if (fd < 0)
         return fd;
     int flags = fcntl(fd, F_GETFL);

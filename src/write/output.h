@@ -15,7 +15,8 @@ struct trk_output {
 
 /* "-", /dev/stdout, /dev/stderr and /dev/fd/N take the descriptor as it is: opening the path again would
  * write over what the job puts into the same file. An existing regular file gives -EEXIST unless
- * `overwrite`; pipes and character devices need none. Opening a named pipe waits for its reader, as it does everywhere. */
+ * `overwrite`; pipes and character devices need none. A named pipe without a reader is waited for some seconds, then it
+ * is -ENXIO. */
 int trk__output_open(struct trk_output *output, const char *path, bool overwrite,
                      struct trk_error *error);
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- columns ---- */
@@ -254,6 +255,35 @@ static void devices_and_pipes_need_no_force(void)
     trk__writer_close(writer, NULL);
 }
 
+/* `cat pipe & resource-tracker -o pipe ...`: which of the two opens the pipe first is chance. */
+static void a_reader_that_opens_its_pipe_late_is_waited_for(void)
+{
+    CHECK(mkfifo(fresh("late.csv"), 0600) == 0);
+    pid_t reader = fork();
+    if (reader == 0) {
+        char text[512];
+        alarm(10); /* a writer that gives up leaves it waiting */
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        _exit(fd >= 0 && read(fd, text, sizeof text) > 0 ? 0 : 1);
+    }
+    struct trk_writer *writer = open_v2(path, TRK_ROWS_PROCESS);
+    CHECK(writer);
+    CHECK(trk__writer_close(writer, NULL) == 0);
+    int status = -1;
+    CHECK(waitpid(reader, &status, 0) == reader && status == 0);
+}
+
+static void a_pipe_without_a_reader_is_refused(void)
+{
+    struct trk_writer *writer = NULL;
+    struct trk_error error = {0};
+    CHECK(mkfifo(fresh("alone.csv"), 0600) == 0);
+    CHECK(trk__writer_open(path, TRK_FORMAT_CSV, TRK_SCHEMA_V2, TRK_ROWS_BOTH, false, &writer,
+                           &error) == -ENXIO);
+    CHECK(strstr(error.message, "no reader has opened the pipe"));
+}
+
 /* Standard output may be a file that the job writes to as well. */
 static void standard_output_is_shared_not_opened_again(void)
 {
@@ -392,6 +422,8 @@ int main(int argc, char *argv[])
         TEST(existing_files_are_kept_unless_forced),
         TEST(what_can_not_be_opened_says_why),
         TEST(devices_and_pipes_need_no_force),
+        TEST(a_reader_that_opens_its_pipe_late_is_waited_for),
+        TEST(a_pipe_without_a_reader_is_refused),
         TEST(standard_output_is_shared_not_opened_again),
         TEST(the_suffix_decides),
         TEST(a_full_disk_leaves_whole_rows),
