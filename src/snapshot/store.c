@@ -153,18 +153,28 @@ static void list_damaged_rows(int dir_fd, const char *name, const char *id, int 
              code == -EBADMSG ? "not rows of a run" : strerror(-code));
 }
 
-/* A run that goes on, or one whose tracker is gone and whose record can't be written: the disk is full, say. */
-static void describe_growing(const char *path, struct trk_rows_reader *reader,
+static bool has_record(int dir_fd, const char *id)
+{
+    char name[TRK_RUN_ID_SIZE + 16];
+    snprintf(name, sizeof name, "%s%s", id, RECORD_SUFFIX);
+    return faccessat(dir_fd, name, F_OK, 0) == 0;
+}
+
+/* A run that goes on, or one whose tracker is gone and whose record can't be written: the disk is full, say.
+ * False where it has its record by now, because it ended meanwhile. */
+static bool describe_growing(const char *path, int dir_fd, struct trk_rows_reader *reader,
                              const struct stat *status, struct trk_run_info *run)
 {
     int code = trk__record_is_alive(reader->json, (double)status->st_mtim.tv_sec)
                    ? -EBUSY
                    : trk__store_recover(path, run->id, NULL);
+    if (code != -EBUSY && has_record(dir_fd, run->id))
+        return false;
     if (code < 0 && code != -EBUSY) {
         describe_damaged(status, run);
         snprintf(run->damage, sizeof run->damage, "interrupted, and can't be recovered: %s",
                  strerror(-code));
-        return;
+        return true;
     }
     struct trk_snapshot *head = NULL;
     if (trk__snapshot_parse(reader->json, strlen(reader->json), path, &head, NULL) == 0)
@@ -175,34 +185,87 @@ static void describe_growing(const char *path, struct trk_rows_reader *reader,
     run->file_bytes = (uint64_t)status->st_size;
     int64_t rows = trk__rows_reader_count(reader);
     run->samples = rows > 0 ? (uint64_t)rows : 0;
+    return true;
 }
 
-static void list_growing(const char *path, int dir_fd, const char *name, const char *id,
-                         struct trk_store_list *list)
+/* False where the run has its record by now. */
+static bool list_growing(const char *path, int dir_fd, const char *id, struct trk_store_list *list)
 {
     struct trk_rows_reader reader;
     struct stat status;
+    char name[TRK_RUN_ID_SIZE + 16];
+    bool is_growing = true;
+    snprintf(name, sizeof name, "%s%s", id, ROWS_SUFFIX);
     int code = trk__rows_reader_open(&reader, dir_fd, name);
     if (code < 0) {
+        if (has_record(dir_fd, id))
+            return false;
         list_damaged_rows(dir_fd, name, id, code, list);
-        return;
+        return true;
     }
     struct trk_run_info *run = fstat(reader.fd, &status) == 0 ? add_run(list) : NULL;
     if (run) {
         snprintf(run->id, sizeof run->id, "%s", id);
-        describe_growing(path, &reader, &status, run);
+        is_growing = describe_growing(path, dir_fd, &reader, &status, run);
+        if (!is_growing)
+            list->count--;
     }
     trk__rows_reader_close(&reader);
+    return is_growing;
+}
+
+static bool is_listed(const struct trk_store_list *list, const char *id)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->run[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+/* Ids of the runs that had a growing file when the folder was read. */
+struct growing_runs {
+    char (*id)[TRK_RUN_ID_SIZE];
+    size_t count;
+};
+
+static void note_growing(struct growing_runs *growing, const char *id)
+{
+    enum { STEP = 64 };
+    if (growing->count % STEP == 0) {
+        void *grown = realloc(growing->id, (growing->count + STEP) * sizeof *growing->id);
+        if (!grown)
+            return;
+        growing->id = grown;
+    }
+    snprintf(growing->id[growing->count++], TRK_RUN_ID_SIZE, "%s", id);
 }
 
 /* Killed runs become records before the list is made. */
-static void recover_all(const char *path, DIR *dir)
+static void recover_all(const char *path, DIR *dir, struct growing_runs *growing)
 {
     char id[TRK_RUN_ID_SIZE];
     for (const struct dirent *entry; (entry = readdir(dir));)
-        if (take_id(entry->d_name, ROWS_SUFFIX, id))
+        if (take_id(entry->d_name, ROWS_SUFFIX, id)) {
+            note_growing(growing, id);
             trk__store_recover(path, id, NULL);
+        }
     rewinddir(dir);
+}
+
+/* After the records: a run that ends meanwhile gets its record before it loses its growing file, and readdir may show
+ * both of them or neither. Each id is listed once. */
+static void list_all_growing(const char *path, int dir_fd, const struct growing_runs *growing,
+                             struct trk_store_index *index, struct trk_store_list *list)
+{
+    for (size_t i = 0; i < growing->count; i++) {
+        const char *id = growing->id[i];
+        if (is_listed(list, id) ||
+            (!has_record(dir_fd, id) && list_growing(path, dir_fd, id, list)))
+            continue;
+        char name[TRK_RUN_ID_SIZE + 16];
+        snprintf(name, sizeof name, "%s%s", id, RECORD_SUFFIX);
+        list_record(dir_fd, name, id, index, list);
+    }
 }
 
 static int newest_first(const void *left, const void *right)
@@ -211,13 +274,6 @@ static int newest_first(const void *left, const void *right)
     if (a->start_time != b->start_time)
         return a->start_time < b->start_time ? 1 : -1;
     return strcmp(b->id, a->id);
-}
-
-static bool has_record(int dir_fd, const char *id)
-{
-    char name[TRK_RUN_ID_SIZE + 16];
-    snprintf(name, sizeof name, "%s%s", id, RECORD_SUFFIX);
-    return faccessat(dir_fd, name, F_OK, 0) == 0;
 }
 
 int trk__store_list(const char *path, struct trk_store_list *ret_list, struct trk_error *error)
@@ -230,17 +286,20 @@ int trk__store_list(const char *path, struct trk_store_list *ret_list, struct tr
         *ret_list = list;
         return 0;
     }
+    struct growing_runs growing = {0};
     trk__short_runs_expand(path);
-    recover_all(path, dir);
+    recover_all(path, dir, &growing);
     struct trk_store_index index;
     trk__store_index_load(&index, path);
     char id[TRK_RUN_ID_SIZE];
     for (const struct dirent *entry; (entry = readdir(dir));) {
         if (take_id(entry->d_name, RECORD_SUFFIX, id))
             list_record(dirfd(dir), entry->d_name, id, &index, &list);
-        else if (take_id(entry->d_name, ROWS_SUFFIX, id) && !has_record(dirfd(dir), id))
-            list_growing(path, dirfd(dir), entry->d_name, id, &list);
+        else if (take_id(entry->d_name, ROWS_SUFFIX, id))
+            note_growing(&growing, id);
     }
+    list_all_growing(path, dirfd(dir), &growing, &index, &list);
+    free(growing.id);
     if (list.count)
         qsort(list.run, list.count, sizeof *list.run, newest_first);
     trk__store_index_save(&index, path, &list);

@@ -274,11 +274,15 @@ def finish(process, text="\n"):
 
     Not communicate(): that would lose lines that readline() has already buffered."""
     if process.stdin:
-        process.stdin.write(text)
-        process.stdin.close()
+        finish_input(process, text)
     rest = process.stdout.read()
     process.wait()
     return rest
+
+
+def finish_input(process, text="\n"):
+    process.stdin.write(text)
+    process.stdin.close()
 
 
 def kill_family(process):

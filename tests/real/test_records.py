@@ -10,6 +10,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 import helpers
 
 
@@ -253,6 +255,40 @@ def test_many_at_once_need_no_lock():
     assert all(process.wait() == 0 for process in started)
     assert all(run["running"] or run["exit_code"] == 0 for listed in lists for run in listed)
     assert sum(run["exit_code"] == 0 for run in runs()) == 30
+
+
+def list_held_at(call, meanwhile):
+    """Lists the runs, held before its call-th system call on files while something happens; None where it makes
+    fewer."""
+    listing = helpers.popen([helpers.workload("held_at"), call, helpers.binary(), "runs", "--json"],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if listing.stderr.readline() != "held\n":
+        return None
+    meanwhile()
+    helpers.finish_input(listing)
+    text = listing.stdout.read()
+    assert listing.wait() == 0, listing.stderr.read()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("first_call", range(1, 5))
+def test_a_run_that_ends_while_runs_are_listed_is_listed_once(first_call):
+    """At whichever step of the list it ends: as one that goes on or as one that ended well. Every fourth step each."""
+    for call in range(first_call, 1000, 4):
+        job = helpers.start("-q", "-i", "0.005", "sh", "-c", "read line", stdin=subprocess.PIPE)
+        growing, = helpers.wait_until(lambda: list(folder().glob("*.rows")), "the rows of the run")
+        helpers.wait_until(lambda: growing.stat().st_size > 8192, "the head of the file")
+        listed = list_held_at(call, lambda: helpers.finish(job))
+        if listed is None:
+            assert call > 20, "the list was not held at all"
+            return
+        assert job.returncode == 0
+        found = [run for run in listed if run["id"] == growing.stem]
+        assert len(found) == 1, (call, found)
+        assert found[0]["running"] or found[0]["exit_code"] == 0, (call, found)
+        assert not found[0]["interrupted"] and not found[0].get("damage"), (call, found)
+        for path in folder().iterdir():  # so that each list is as long as the first
+            path.unlink()
 
 
 def test_many_short_runs_at_once_are_all_kept():
