@@ -115,7 +115,7 @@ static void tell_notes(const struct track *track, const trk_session *session)
 static int tell_figures(struct track *track, const struct cli_ending *ending)
 {
     struct trk_error error = {0};
-    struct trk_gpu_usage usage;
+    struct trk_gpu_usage usage = {.size = sizeof usage};
     char *text = NULL;
     if (trk_gpu_tracker_usage(track->tracker, &usage, &error) < 0)
         cli_fail("%s", error.message); /* the tracking file; the figures are good */

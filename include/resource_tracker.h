@@ -39,6 +39,13 @@ struct trk_error {
     char message[TRK_ERROR_MESSAGE_SIZE];
 };
 
+/* ---- structs that grow --------------------------------------------------------------- */
+
+/* A struct that begins with `size` may get more fields at its end in a later version. A program and a library of
+ * different versions work together: the library reads and writes no more than `size` bytes, options that the program does
+ * not know have their defaults, and fields of a result that the library does not know are 0. -E2BIG: the program sets an
+ * option that the library does not know; -EINVAL: size is not set. Structs without `size` never change. */
+
 /* ---- options ------------------------------------------------------------------------- */
 
 enum trk_schema { TRK_SCHEMA_V1 = 1, TRK_SCHEMA_V2 = 2, TRK_SCHEMA_V3 = 3, TRK_SCHEMA_FULL = 4 };
@@ -52,7 +59,7 @@ enum trk_memory_mode { TRK_MEMORY_AUTO = 0, TRK_MEMORY_PSS, TRK_MEMORY_RSS };
 /* Fill with trk_options_init, then change what you need. Strings are borrowed until
  * trk_session_new returns. */
 struct trk_options {
-    size_t size;                 /* sizeof(struct trk_options): lets the struct grow */
+    size_t size;                 /* sizeof(struct trk_options); see "structs that grow" */
     double interval_seconds;     /* 0.001 to 3600; 1 */
     enum trk_rows rows;          /* which columns rows have; both */
     enum trk_schema schema;      /* v2 */
@@ -88,8 +95,10 @@ struct trk_options {
     bool discover_cloud;
 };
 
-/* Sets every field to its default; never fails. */
-TRK_API void trk_options_init(struct trk_options *options);
+/* Sets every field to its default; never fails. The macro, as those of the other options below, passes the size that the
+ * caller's struct has; where there is no preprocessor the function is called with it. */
+TRK_API void trk_options_init(struct trk_options *options, size_t size);
+#define trk_options_init(options) trk_options_init((options), sizeof *(options))
 
 /* ---- a session ----------------------------------------------------------------------- */
 
@@ -349,7 +358,8 @@ struct trk_cloud_options {
     bool fresh;            /* ask, also where the answer of this boot is kept */
 };
 
-TRK_API void trk_cloud_options_init(struct trk_cloud_options *options);
+TRK_API void trk_cloud_options_init(struct trk_cloud_options *options, size_t size);
+#define trk_cloud_options_init(options) trk_cloud_options_init((options), sizeof *(options))
 
 /* The cloud: vendor, instance_type, region, zone ("unknown" where they are), discovery_time (seconds),
  * instance_type_inferred (true: it is the catalogue's type of this size). Takes a second at most; where the firmware
@@ -369,7 +379,8 @@ struct trk_recommend_options {
     const char *key; /* what those have in common; NULL: the command's program and script */
 };
 
-TRK_API void trk_recommend_options_init(struct trk_recommend_options *options);
+TRK_API void trk_recommend_options_init(struct trk_recommend_options *options, size_t size);
+#define trk_recommend_options_init(options) trk_recommend_options_init((options), sizeof *(options))
 
 /* A level. NaN: nothing is known of it. The texts live as long as the recommendation. */
 struct trk_need {
@@ -484,7 +495,8 @@ struct trk_server_options {
     const char *keeper_url;     /* NULL: TRACKER_KEEPER_URL, else Keeper's */
 };
 
-TRK_API void trk_server_options_init(struct trk_server_options *options);
+TRK_API void trk_server_options_init(struct trk_server_options *options, size_t size);
+#define trk_server_options_init(options) trk_server_options_init((options), sizeof *(options))
 
 /* {"source": "catalog" or "keeper", "date", "currency", "credit", "note" (why Keeper's answer is not here), "warning"
  *  (of a price table of the user's that can't be used), "needs", "memory_reserve", "servers", "by_vendor", "by_vendor_spot", "run", "finish"}
@@ -584,7 +596,8 @@ struct trk_report_options {
     size_t history; /* how many kept runs of the same command count, itself included; 10 */
 };
 
-TRK_API void trk_report_options_init(struct trk_report_options *options);
+TRK_API void trk_report_options_init(struct trk_report_options *options, size_t size);
+#define trk_report_options_init(options) trk_report_options_init((options), sizeof *(options))
 
 /* From the text of a snapshot, plain JSON or gzip. options NULL: the defaults. The caller frees the text with
  * trk_free; ret_len may be NULL. -ENOSYS: this library was built without the page. */
@@ -604,17 +617,18 @@ TRK_API int trk_report_run(const char *run, const struct trk_report_options *opt
 typedef struct trk_tracker trk_tracker;
 
 struct trk_tracker_options {
-    size_t size;             /* sizeof(struct trk_tracker_options): lets the struct grow */
-    pid_t pid;               /* 0: this process */
-    bool children;           /* follow descendants; true */
-    double interval_seconds; /* 1 */
-    bool autostart;          /* trk_tracker_new starts it; true */
+    size_t size;                          /* sizeof(struct trk_tracker_options) */
+    pid_t pid;                            /* 0: this process */
+    bool children;                        /* follow descendants; true */
+    double interval_seconds;              /* 1 */
+    bool autostart;                       /* trk_tracker_new starts it; true */
     bool track_processes, track_system;   /* true; one of them must be */
     bool discover_server, discover_cloud; /* true */
     const char *program;                  /* the program to start; NULL: found as said above */
 };
 
-TRK_API void trk_tracker_options_init(struct trk_tracker_options *options);
+TRK_API void trk_tracker_options_init(struct trk_tracker_options *options, size_t size);
+#define trk_tracker_options_init(options) trk_tracker_options_init((options), sizeof *(options))
 
 /* The caller frees the result with trk_tracker_free, which stops a running one and accepts NULL. */
 TRK_API int trk_tracker_new(const struct trk_tracker_options *options, trk_tracker **ret_tracker,
@@ -630,7 +644,7 @@ TRK_API int trk_tracker_stop(trk_tracker *tracker, struct trk_error *error);
 TRK_API bool trk_tracker_running(const trk_tracker *tracker);
 
 /* What it was told, the process's number filled in, or what the snapshot says that it was loaded from; `program` is
- * NULL. Times are seconds since the epoch, NaN: not yet; any of the three may be NULL. */
+ * NULL. ret_options->size is set by the caller. Times are seconds since the epoch, NaN: not yet; any of the three may be NULL. */
 TRK_API void trk_tracker_settings(const trk_tracker *tracker,
                                   struct trk_tracker_options *ret_options, double *ret_start_time,
                                   double *ret_stop_time);
@@ -682,7 +696,8 @@ struct trk_frame_options {
     uint64_t first, count; /* a slice of the rows; count 0: to the end */
 };
 
-TRK_API void trk_frame_options_init(struct trk_frame_options *options);
+TRK_API void trk_frame_options_init(struct trk_frame_options *options, size_t size);
+#define trk_frame_options_init(options) trk_frame_options_init((options), sizeof *(options))
 
 /* A copy of the rows that there are now, or of a slice of them, which costs as much as the slice is long. The caller
  * frees it. Any thread may read it. */
@@ -782,7 +797,8 @@ struct trk_convert_options {
     uint64_t rows_max; /* merge neighbouring rows down to so many; 0: all */
 };
 
-TRK_API void trk_convert_options_init(struct trk_convert_options *options);
+TRK_API void trk_convert_options_init(struct trk_convert_options *options, size_t size);
+#define trk_convert_options_init(options) trk_convert_options_init((options), sizeof *(options))
 
 /* What did not come over: columns of the input that the output's schema does not have, and columns of the output that
  * the input says nothing of. The names of the first few, with commas between. */
@@ -842,8 +858,8 @@ enum trk_gpu_compat {
     TRK_GPU_COMPAT_5 = 5  /* release 5: CPU and GPU utilisation besides, "descendants" */
 };
 
+/* Without a size: it is part of struct trk_gpu_tracker_options. */
 struct trk_gpu_form {
-    size_t size;                                     /* sizeof(struct trk_gpu_form) */
     const char *ram_unit, *gpu_ram_unit, *time_unit; /* gigabytes, gigabytes, hours */
     enum trk_gpu_compat compat;                      /* 1 */
 };
@@ -861,7 +877,7 @@ TRK_API int trk_gpu_usage_text(const struct trk_gpu_usage *usage, const struct t
                                char **ret_text, struct trk_error *error);
 
 struct trk_gpu_tracker_options {
-    size_t size;               /* sizeof(struct trk_gpu_tracker_options): lets the struct grow */
+    size_t size;               /* sizeof(struct trk_gpu_tracker_options) */
     pid_t pid;                 /* the main process, for trk_gpu_tracker_start; 0: this one */
     double interval_seconds;   /* 0.001 to 3600; 1 */
     struct trk_gpu_form form;  /* also the units of the tracking file */
@@ -873,7 +889,9 @@ struct trk_gpu_tracker_options {
     const char *program;       /* for trk_gpu_tracker_start; as in struct trk_tracker_options */
 };
 
-TRK_API void trk_gpu_tracker_options_init(struct trk_gpu_tracker_options *options);
+TRK_API void trk_gpu_tracker_options_init(struct trk_gpu_tracker_options *options, size_t size);
+#define trk_gpu_tracker_options_init(options)                                                      \
+    trk_gpu_tracker_options_init((options), sizeof *(options))
 
 /* Takes from a JSON file what it gives of the Python class's arguments (sleep_time, ram_unit, gpu_uuids, ...).
  * disable_logs goes to *ret_disable_logs, which keeps its value without it. The options borrow from *ret_texts, which

@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/real.h"
+#include "base/sized.h"
 #include "snapshot/json_pull.h"
 
 #include <errno.h>
@@ -157,9 +158,12 @@ int trk_gpu_tracker_options_load(struct trk_gpu_tracker_options *options, const 
                                  bool *ret_disable_logs, char **ret_texts, struct trk_error *error)
 {
     struct reader reader = {0};
-    struct trk_gpu_tracker_options loaded = *options;
+    struct trk_gpu_tracker_options loaded;
     bool disable_logs = *ret_disable_logs;
-    int code = open_reader(&reader, path, error);
+    trk_gpu_tracker_options_init(&loaded);
+    int code = trk__sized_take(options, &loaded, sizeof loaded, error);
+    if (code == 0)
+        code = open_reader(&reader, path, error);
     if (code < 0)
         return code;
     for (int state = 0; trk__pull_next_item(&reader.pull, &state, '{', '}');)
@@ -167,7 +171,7 @@ int trk_gpu_tracker_options_load(struct trk_gpu_tracker_options *options, const 
             take_argument(&reader, &loaded, &disable_logs);
     code = reader.pull.failure ? reader.pull.failure : trk__pull_end(&reader.pull);
     if (code == 0) {
-        *options = loaded;
+        trk__sized_give(options, &loaded, sizeof loaded);
         *ret_disable_logs = disable_logs;
         *ret_texts = TRK_STEAL(reader.texts.data);
     }
@@ -212,19 +216,26 @@ static void take_comparison(struct reader *reader, struct trk_sub_track_map *map
     }
 }
 
-void trk_sub_track_map_done(struct trk_sub_track_map *map)
+static void map_free(struct trk_sub_track_map *map)
 {
     free(map->names);
     free(map->paths);
     free(map->texts);
-    *map = (struct trk_sub_track_map){.size = map->size};
+}
+
+void trk_sub_track_map_done(struct trk_sub_track_map *map)
+{
+    struct trk_sub_track_map known = {0};
+    if (trk__sized_take(map, &known, sizeof known, NULL) == 0)
+        map_free(&known);
+    trk__sized_give(map, &(struct trk_sub_track_map){0}, sizeof known);
 }
 
 int trk_sub_track_map_load(struct trk_sub_track_map *ret_map, const char *path,
                            struct trk_error *error)
 {
     struct reader reader = {0};
-    struct trk_sub_track_map map = {.size = sizeof map};
+    struct trk_sub_track_map map = {0};
     int code = open_reader(&reader, path, error);
     if (code < 0)
         return code;
@@ -233,10 +244,10 @@ int trk_sub_track_map_load(struct trk_sub_track_map *ret_map, const char *path,
             take_comparison(&reader, &map);
     code = reader.pull.failure ? reader.pull.failure : trk__pull_end(&reader.pull);
     map.texts = TRK_STEAL(reader.texts.data);
+    if (code == 0)
+        code = trk__sized_give(ret_map, &map, sizeof map);
     if (code < 0)
-        trk_sub_track_map_done(&map);
-    else
-        *ret_map = map;
+        map_free(&map);
     close_reader(&reader);
     return code;
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/real.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,17 +18,21 @@
 
 enum { PATH_SIZE = TRK_TRACKER_FOLDER_SIZE + 16 };
 
-void trk_gpu_tracker_options_init(struct trk_gpu_tracker_options *options)
+static struct trk_gpu_tracker_options default_options(void)
 {
-    *options = (struct trk_gpu_tracker_options){.size = sizeof *options, .interval_seconds = 1};
-    trk_gpu_form_init(&options->form);
+    struct trk_gpu_tracker_options options = {.interval_seconds = 1};
+    trk_gpu_form_init(&options.form);
+    return options;
+}
+
+void(trk_gpu_tracker_options_init)(struct trk_gpu_tracker_options *options, size_t size)
+{
+    const struct trk_gpu_tracker_options known = default_options();
+    trk__sized_init(options, size, &known, sizeof known);
 }
 
 static int check_options(const struct trk_gpu_tracker_options *options, struct trk_error *error)
 {
-    if (options->size != sizeof *options)
-        return trk__error_set(error, -EINVAL,
-                              "the options were not made by trk_gpu_tracker_options_init");
     if (!(options->interval_seconds >= 0.001 && options->interval_seconds <= 3600))
         return trk__error_set(error, -EINVAL,
                               "Sleep time of %g is invalid. Must be 0.001 to 3600 seconds.",
@@ -78,13 +83,16 @@ static void free_texts(const struct trk_gpu_tracker_options *options)
 int trk_gpu_tracker_new(const struct trk_gpu_tracker_options *options,
                         trk_gpu_tracker **ret_tracker, struct trk_error *error)
 {
-    int code = check_options(options, error);
+    struct trk_gpu_tracker_options known = default_options();
+    int code = trk__sized_take(options, &known, sizeof known, error);
+    if (code == 0)
+        code = check_options(&known, error);
     if (code < 0)
         return code;
     struct trk_gpu_tracker *tracker = calloc(1, sizeof *tracker);
     if (!tracker)
         return trk__error_set(error, -ENOMEM, "out of memory");
-    tracker->options = *options;
+    tracker->options = known;
     tracker->owner = getpid();
     if (!own_texts(&tracker->options)) {
         trk_gpu_tracker_free(tracker);
@@ -107,14 +115,19 @@ int trk_gpu_tracker_session(trk_gpu_tracker *tracker, const struct trk_options *
     const struct trk_gpu_tracker_options *options = &tracker->options;
     if (tracker->state != TRK_GPU_TRACKER_NEW)
         return trk__error_set(error, -EALREADY, "the tracker was started before");
-    struct trk_options session_options = *base;
+    struct trk_options session_options;
+    trk_options_init(&session_options);
+    int code = trk__sized_take(base, &session_options, sizeof session_options, error);
+    if (code < 0)
+        return code;
     session_options.interval_seconds = options->interval_seconds;
     session_options.rows = TRK_ROWS_BOTH;
     session_options.memory = TRK_MEMORY_RSS; /* the figures come from smaps, not from PSS */
-    session_options.sources = base->sources ? base->sources : "wait4";
+    if (!session_options.sources)
+        session_options.sources = "wait4";
     session_options.output_path = NULL;
     session_options.gpus = NULL;
-    int code = trk_session_new(&session_options, &tracker->session, error);
+    code = trk_session_new(&session_options, &tracker->session, error);
     if (code < 0)
         return code;
     if (options->gpu_brand && !(tracker->session->gpus = strdup(options->gpu_brand)))
@@ -330,29 +343,28 @@ int trk_gpu_tracker_usage(trk_gpu_tracker *tracker, struct trk_gpu_usage *ret_us
 {
     if (tracker->state == TRK_GPU_TRACKER_NEW)
         return trk__error_set(error, -ENODATA, "tracking has not started yet");
-    if (tracker->session) {
-        trk__usage_meter_read(&tracker->meter, ret_usage);
-        if (tracker->meter.file_failure)
-            return trk__error_set(error, tracker->meter.file_failure, "%s",
-                                  tracker->meter.file_error.message);
-        return 0;
-    }
-    int code = read_report(tracker);
-    if (code == 0)
-        *ret_usage = tracker->last;
-    return code < 0 ? trk__error_set(error, code, "there are no figures") : 0;
+    if (tracker->session)
+        trk__usage_meter_read(&tracker->meter, &tracker->last);
+    else if (read_report(tracker) < 0)
+        return trk__error_set(error, -ENODATA, "there are no figures");
+    if (trk__sized_give(ret_usage, &tracker->last, sizeof tracker->last) < 0)
+        return trk__error_set(error, -EINVAL, "the size of the usage is not set");
+    if (tracker->session && tracker->meter.file_failure)
+        return trk__error_set(error, tracker->meter.file_failure, "%s",
+                              tracker->meter.file_error.message);
+    return 0;
 }
 
 int trk_gpu_tracker_json(trk_gpu_tracker *tracker, char **ret_text, struct trk_error *error)
 {
-    struct trk_gpu_usage usage;
+    struct trk_gpu_usage usage = {.size = sizeof usage};
     int code = trk_gpu_tracker_usage(tracker, &usage, error);
     return code < 0 ? code : trk_gpu_usage_json(&usage, &tracker->options.form, ret_text, error);
 }
 
 int trk_gpu_tracker_text(trk_gpu_tracker *tracker, char **ret_text, struct trk_error *error)
 {
-    struct trk_gpu_usage usage;
+    struct trk_gpu_usage usage = {.size = sizeof usage};
     int code = trk_gpu_tracker_usage(tracker, &usage, error);
     return code < 0 ? code : trk_gpu_usage_text(&usage, &tracker->options.form, ret_text, error);
 }

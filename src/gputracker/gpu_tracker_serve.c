@@ -93,7 +93,7 @@ static int measure(struct server *server, trk_gpu_tracker *tracker, struct trk_e
         code = trk_session_start(session, tracker->options.pid, error);
     if (code < 0)
         return code;
-    struct trk_gpu_usage usage;
+    struct trk_gpu_usage usage = {.size = sizeof usage};
     tracker->meter.on_change = report;
     tracker->meter.state = server;
     trk__usage_meter_begin(&tracker->meter);

@@ -44,8 +44,7 @@ const char *trk_gpu_unit(enum trk_gpu_unit_kind kind, size_t index, double *ret_
 
 void trk_gpu_form_init(struct trk_gpu_form *form)
 {
-    *form = (struct trk_gpu_form){.size = sizeof *form,
-                                  .ram_unit = "gigabytes",
+    *form = (struct trk_gpu_form){.ram_unit = "gigabytes",
                                   .gpu_ram_unit = "gigabytes",
                                   .time_unit = "hours",
                                   .compat = TRK_GPU_COMPAT_1};
@@ -73,8 +72,6 @@ int trk__usage_scale(const struct trk_gpu_form *form, struct trk_usage_scale *re
                      struct trk_error *error)
 {
     struct trk_usage_scale scale;
-    if (form->size != sizeof *form)
-        return trk__error_set(error, -EINVAL, "the form was not made by trk_gpu_form_init");
     if (form->compat != TRK_GPU_COMPAT_1 && form->compat != TRK_GPU_COMPAT_5)
         return trk__error_set(error, -EINVAL, "forms are those of release 1 and 5");
     int code = factor_of(TRK_GPU_UNIT_RAM, "RAM", form->ram_unit, &scale.ram, error);

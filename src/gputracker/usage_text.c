@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/sized.h"
 #include "gputracker/usage_form.h"
 
 #include <errno.h>
@@ -212,10 +213,11 @@ static int print(const struct trk_gpu_usage *usage, const struct trk_gpu_form *f
 {
     struct trk_gpu_form usual;
     trk_gpu_form_init(&usual);
-    struct printer printer = {.usage = usage, .form = form ? form : &usual};
-    if (usage->size != sizeof *usage)
-        return trk__error_set(error, -EINVAL, "the size of the usage is not set");
-    int code = trk__usage_scale(printer.form, &printer.scale, error);
+    struct trk_gpu_usage known = {0};
+    struct printer printer = {.usage = &known, .form = form ? form : &usual};
+    int code = trk__sized_take(usage, &known, sizeof known, error);
+    if (code == 0)
+        code = trk__usage_scale(printer.form, &printer.scale, error);
     if (code < 0)
         return code;
     trk__buffer_init(&printer.text, TEXT_LIMIT);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/real.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -105,29 +106,25 @@ void trk__cloud_put(struct trk_json *json, const struct trk_cloud_finding *findi
     trk__json_end_object(json);
 }
 
-void trk_cloud_options_init(struct trk_cloud_options *options)
+void(trk_cloud_options_init)(struct trk_cloud_options *options, size_t size)
 {
-    *options = (struct trk_cloud_options){.size = sizeof *options};
+    trk__sized_init(options, size, &(struct trk_cloud_options){0}, sizeof *options);
 }
 
 int trk_cloud_info_json(const struct trk_cloud_options *options, char **ret_json,
                         struct trk_error *error)
 {
-    struct trk_cloud_options own;
-    trk_cloud_options_init(&own);
-    if (!options)
-        options = &own;
-    if (options->size != sizeof *options)
-        return trk__error_set(error, -EINVAL,
-                              "the options were not made by trk_cloud_options_init");
+    struct trk_cloud_options known = {0};
     struct trk_context context;
-    int code = trk__context_init(&context, options->root_path, error);
+    int code = trk__sized_take(options, &known, sizeof known, error);
+    if (code == 0)
+        code = trk__context_init(&context, known.root_path, error);
     if (code < 0)
         return code;
     struct trk_cloud_finding finding = {0};
-    if (!options->offline && !trk__cloud_is_off())
-        options->fresh ? trk__cloud_find(&context, &finding)
-                       : trk__cloud_find_cached(&context, &finding);
+    if (!known.offline && !trk__cloud_is_off())
+        known.fresh ? trk__cloud_find(&context, &finding)
+                    : trk__cloud_find_cached(&context, &finding);
     trk__context_done(&context);
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);

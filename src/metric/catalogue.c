@@ -1,3 +1,4 @@
+#include "base/sized.h"
 #include "metric/metric.h"
 
 #include <errno.h>
@@ -193,7 +194,6 @@ int trk_metric_at(size_t index, struct trk_metric_info *ret_info)
         return -ERANGE;
     const struct trk_metric_def *metric = &trk__metrics[index];
     struct trk_metric_info info = {
-        .size = ret_info->size < sizeof info ? ret_info->size : sizeof info,
         .name = metric->name,
         .scope = scopes[metric->scope].name,
         .unit = units[metric->unit].name,
@@ -207,6 +207,5 @@ int trk_metric_at(size_t index, struct trk_metric_info *ret_info)
     for (unsigned schema = 0; schema < 3; schema++)
         info.bytes_factors[schema] =
             trk__metric_bytes_factor((enum trk_metric)index, TRK_SCHEMA_V1 + schema);
-    memcpy(ret_info, &info, info.size); /* what a caller of an older header has room for */
-    return 0;
+    return trk__sized_give(ret_info, &info, sizeof info);
 }

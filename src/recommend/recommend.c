@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sized.h"
 #include "recommend/loaded.h"
 #include "recommend/run_facts.h"
 #include "recommend/servers.h"
@@ -25,10 +26,12 @@ struct trk_recommendation {
     char *cloud_info;   /* where it ran, as JSON; NULL: not known */
 };
 
-void trk_recommend_options_init(struct trk_recommend_options *options)
+static const struct trk_recommend_options default_options = {.slowdown_ratio = 0.1,
+                                                             .history = HISTORY_DEFAULT};
+
+void(trk_recommend_options_init)(struct trk_recommend_options *options, size_t size)
 {
-    *options = (struct trk_recommend_options){
-        .size = sizeof *options, .slowdown_ratio = 0.1, .history = HISTORY_DEFAULT};
+    trk__sized_init(options, size, &default_options, sizeof default_options);
 }
 
 /* ---- the runs ------------------------------------------------------------------------ */
@@ -229,11 +232,13 @@ static int advise(struct facts_list *list, const struct trk_recommend_options *o
     return 0;
 }
 
-static int check_options(const struct trk_recommend_options *options, struct trk_error *error)
+static int take_options(const struct trk_recommend_options *given,
+                        struct trk_recommend_options *options, struct trk_error *error)
 {
-    if (options->size != sizeof *options)
-        return trk__error_set(error, -EINVAL,
-                              "options of another version; use trk_recommend_options_init");
+    *options = default_options;
+    int code = trk__sized_take(given, options, sizeof *options, error);
+    if (code < 0)
+        return code;
     if (!(options->slowdown_ratio >= 0) || options->slowdown_ratio > 1000)
         return trk__error_set(error, -EINVAL, "a slowdown is a share of the time, as 0.1");
     return 0;
@@ -243,19 +248,16 @@ int trk_recommend_runs(const char *const runs[], size_t count,
                        const struct trk_recommend_options *options,
                        trk_recommendation **ret_recommendation, struct trk_error *error)
 {
-    struct trk_recommend_options own;
-    trk_recommend_options_init(&own);
-    if (!options)
-        options = &own;
-    int code = check_options(options, error);
+    struct trk_recommend_options known;
+    int code = take_options(options, &known, error);
     if (code < 0)
         return code;
     if (count > RUNS_MAX)
         return trk__error_set(error, -E2BIG, "more than %d runs", RUNS_MAX);
     struct facts_list list = {0};
-    code = take_runs(&list, runs, count, options, error);
+    code = take_runs(&list, runs, count, &known, error);
     if (code == 0)
-        code = advise(&list, options, ret_recommendation, error);
+        code = advise(&list, &known, ret_recommendation, error);
     facts_list_done(&list);
     return code;
 }
@@ -264,17 +266,14 @@ int trk_recommend_snapshot(const void *data, size_t len,
                            const struct trk_recommend_options *options,
                            trk_recommendation **ret_recommendation, struct trk_error *error)
 {
-    struct trk_recommend_options own;
-    trk_recommend_options_init(&own);
-    if (!options)
-        options = &own;
+    struct trk_recommend_options known;
     struct trk_snapshot *snapshot;
-    int code = check_options(options, error);
+    int code = take_options(options, &known, error);
     if (code == 0)
         code = trk__snapshot_parse(data, len, "the snapshot", &snapshot, error);
     if (code < 0)
         return code;
-    code = trk__recommend_loaded(snapshot, options, ret_recommendation, error);
+    code = trk__recommend_loaded(snapshot, &known, ret_recommendation, error);
     trk__snapshot_free(snapshot);
     return code;
 }
@@ -314,8 +313,7 @@ void trk_recommendation_basis(const trk_recommendation *recommendation,
                               struct trk_recommend_basis *ret_basis)
 {
     const struct trk_advice *advice = &recommendation->advice;
-    *ret_basis = (struct trk_recommend_basis){
-        .size = sizeof *ret_basis,
+    const struct trk_recommend_basis basis = {
         .runs = advice->runs,
         .runs_used = advice->runs_used,
         .runs_censored = advice->runs_censored,
@@ -327,6 +325,7 @@ void trk_recommendation_basis(const trk_recommendation *recommendation,
         .classic_gpu_devices = advice->classic.gpu_devices,
         .classic_vram_mib = advice->classic.vram_mib,
     };
+    trk__sized_give(ret_basis, &basis, sizeof basis);
 }
 
 int trk_recommendation_need(const trk_recommendation *recommendation, enum trk_level level,
@@ -337,8 +336,7 @@ int trk_recommendation_need(const trk_recommendation *recommendation, enum trk_l
     if (!recommendation->advice.enough)
         return -ENODATA;
     const struct trk_advice_level *from = &recommendation->advice.level[level];
-    *ret_need = (struct trk_need){
-        .size = sizeof *ret_need,
+    const struct trk_need need = {
         .cpu_cores = from->cpu_cores,
         .slowdown_ratio = from->slowdown_ratio,
         .memory_bytes = from->memory_bytes,
@@ -349,7 +347,7 @@ int trk_recommendation_need(const trk_recommendation *recommendation, enum trk_l
         .memory_reason = from->memory_reason,
         .gpu_reason = from->gpu_reason,
     };
-    return 0;
+    return trk__sized_give(ret_need, &need, sizeof need);
 }
 
 int trk_recommendation_curve(const trk_recommendation *recommendation, size_t index,
@@ -397,8 +395,9 @@ static int rent(const trk_recommendation *recommendation, const struct trk_need 
     struct trk_server_options own;
     const struct trk_advice *advice = &recommendation->advice;
     trk_server_options_init(&own);
-    if (options)
-        own = *options;
+    int code = trk__sized_take(options, &own, sizeof own, error);
+    if (code < 0)
+        return code;
     fill_needs(recommendation, need, &own);
     return trk__servers_answer(&own, advice->curve, advice->curve_count, ret_json, error);
 }

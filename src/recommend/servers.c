@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,9 +12,11 @@
 
 enum { VENDORS_MAX = 32 };
 
-void trk_server_options_init(struct trk_server_options *options)
+static const struct trk_server_options default_options = {.count = 1};
+
+void(trk_server_options_init)(struct trk_server_options *options, size_t size)
 {
-    *options = (struct trk_server_options){.size = sizeof *options, .count = 1};
+    trk__sized_init(options, size, &default_options, sizeof default_options);
 }
 
 /* One question on its way to an answer. */
@@ -270,22 +273,25 @@ static int put_answer(struct trk_buffer *text, struct answer *answer,
     return code < 0 ? code : text->failure;
 }
 
-static int check_options(const struct trk_server_options *options, struct trk_error *error)
+static int take_options(const struct trk_server_options *given, struct trk_server_options *options,
+                        struct trk_error *error)
 {
-    if (options->size != sizeof *options)
-        return trk__error_set(error, -EINVAL,
-                              "the options were not made by trk_server_options_init");
+    *options = default_options;
+    int code = trk__sized_take(given, options, sizeof *options, error);
+    if (code < 0)
+        return code;
     if (options->count < 1 || options->count > TRK_SERVERS_MAX)
         return trk__error_set(error, -EINVAL, "the number of servers is 1 to %d", TRK_SERVERS_MAX);
     return 0;
 }
 
-int trk__servers_answer(const struct trk_server_options *options,
-                        const struct trk_curve_point *curve, size_t points, char **ret_json,
-                        struct trk_error *error)
+int trk__servers_answer(const struct trk_server_options *given, const struct trk_curve_point *curve,
+                        size_t points, char **ret_json, struct trk_error *error)
 {
+    struct trk_server_options known;
+    const struct trk_server_options *options = &known;
     struct answer answer = {.options = options};
-    int code = check_options(options, error);
+    int code = take_options(given, &known, error);
     if (code == 0)
         code = make_query(&answer, error);
     if (code == 0)
@@ -310,10 +316,12 @@ int trk__servers_answer(const struct trk_server_options *options,
     return 0;
 }
 
-int trk__servers_check(const struct trk_server_options *options, struct trk_error *error)
+int trk__servers_check(const struct trk_server_options *given, struct trk_error *error)
 {
+    struct trk_server_options known;
+    const struct trk_server_options *options = &known;
     struct answer answer = {.options = options};
-    int code = check_options(options, error);
+    int code = take_options(given, &known, error);
     if (code == 0)
         code = make_query(&answer, error);
     if (code == 0 && !options->online && (code = trk__catalog_open(&answer.catalog, error)) == 0)

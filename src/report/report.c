@@ -1,6 +1,7 @@
 /* The page of a run: its record goes as JSON into the page that was built from web/. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "recommend/loaded.h"
 #include "report/page_data.h"
 #include "report/page_template.h"
@@ -12,9 +13,11 @@
 
 enum { PAGE_MAX_BYTES = 256 << 20, HISTORY_DEFAULT = 10, HISTORY_SHOWN = 20 };
 
-void trk_report_options_init(struct trk_report_options *options)
+static const struct trk_report_options default_options = {.history = HISTORY_DEFAULT};
+
+void(trk_report_options_init)(struct trk_report_options *options, size_t size)
 {
-    *options = (struct trk_report_options){.size = sizeof *options, .history = HISTORY_DEFAULT};
+    trk__sized_init(options, size, &default_options, sizeof default_options);
 }
 
 /* ---- the page ------------------------------------------------------------------------ */
@@ -136,12 +139,14 @@ static int check_history(const struct trk_report_options *options, struct trk_er
     return 0;
 }
 
-static int check_options(const struct trk_report_options *options, struct trk_error *error)
+static int take_options(const struct trk_report_options *given, struct trk_report_options *options,
+                        struct trk_error *error)
 {
     static const char *const integrations[] = {"standalone", "metaflow"};
-    if (options->size != sizeof *options)
-        return trk__error_set(error, -EINVAL,
-                              "options of another version; use trk_report_options_init");
+    *options = default_options;
+    int code = trk__sized_take(given, options, sizeof *options, error);
+    if (code < 0)
+        return code;
     bool known = !options->integration;
     for (size_t i = 0; i < sizeof integrations / sizeof *integrations; i++)
         known = known || strcmp(options->integration, integrations[i]) == 0;
@@ -175,17 +180,14 @@ static int report(const struct trk_snapshot *snapshot, const struct trk_report_o
 int trk_report(const void *data, size_t len, const struct trk_report_options *options,
                char **ret_html, size_t *ret_len, struct trk_error *error)
 {
-    struct trk_report_options own;
-    trk_report_options_init(&own);
-    if (!options)
-        options = &own;
+    struct trk_report_options known;
     struct trk_snapshot *snapshot;
-    int code = check_options(options, error);
+    int code = take_options(options, &known, error);
     if (code == 0)
         code = trk__snapshot_parse(data, len, "the snapshot", &snapshot, error);
     if (code < 0)
         return code;
-    code = report(snapshot, options, ret_html, ret_len, error);
+    code = report(snapshot, &known, ret_html, ret_len, error);
     trk__snapshot_free(snapshot);
     return code;
 }
@@ -193,13 +195,10 @@ int trk_report(const void *data, size_t len, const struct trk_report_options *op
 int trk_report_run(const char *run, const struct trk_report_options *options, char **ret_html,
                    size_t *ret_len, struct trk_error *error)
 {
-    struct trk_report_options own;
-    trk_report_options_init(&own);
-    if (!options)
-        options = &own;
+    struct trk_report_options known;
     char store[TRK_STORE_PATH_SIZE] = "", path[TRK_STORE_PATH_SIZE];
     struct trk_snapshot *snapshot;
-    int code = check_options(options, error);
+    int code = take_options(options, &known, error);
     if (code == 0 && (code = trk__store_path(NULL, store)) < 0 && !run)
         return trk__error_set(error, code,
                               "no folder of runs: set HOME or XDG_STATE_HOME, or name a snapshot "
@@ -210,7 +209,7 @@ int trk_report_run(const char *run, const struct trk_report_options *options, ch
         code = trk__snapshot_load(path, &snapshot, error);
     if (code < 0)
         return code;
-    code = report(snapshot, options, ret_html, ret_len, error);
+    code = report(snapshot, &known, ret_html, ret_len, error);
     trk__snapshot_free(snapshot);
     return code;
 }

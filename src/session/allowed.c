@@ -1,6 +1,7 @@
 /* What this machine allows: the sources, tried for a job that would be started now. */
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/sized.h"
 #include "collect/proc_pagemap.h"
 #include "session/truth.h"
 
@@ -76,7 +77,7 @@ static void try_page_samples(struct trk_source_info *info)
 
 int trk_source_at(size_t index, struct trk_source_info *ret_info)
 {
-    struct trk_source_info info = {.size = sizeof info};
+    struct trk_source_info info = {0};
     if (index > TRK_TRUTH_COUNT + 1)
         return -ERANGE;
     if (index == 0) {
@@ -88,6 +89,5 @@ int trk_source_at(size_t index, struct trk_source_info *ret_info)
     } else {
         try_page_samples(&info);
     }
-    *ret_info = info;
-    return 0;
+    return trk__sized_give(ret_info, &info, sizeof info);
 }

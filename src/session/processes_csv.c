@@ -1,6 +1,7 @@
 /* The lives of the job's processes, one by one and as CSV. */
 #include "base/error.h"
 #include "base/file.h"
+#include "base/sized.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -22,8 +23,7 @@ int trk_session_process(const trk_session *session, size_t index, struct trk_pro
     const struct trk_life *life = index < book->closed_count
                                       ? &book->closed[index]
                                       : &book->merged[index - book->closed_count];
-    *ret_info = (struct trk_process_info){
-        .size = sizeof *ret_info,
+    struct trk_process_info info = {
         .pid = life->pid,
         .ppid = life->ppid,
         .count = life->merged,
@@ -36,8 +36,8 @@ int trk_session_process(const trk_session *session, size_t index, struct trk_pro
         .write_bytes = life->has_bytes ? (double)life->write_bytes : NAN,
         .source = trk__life_source(life),
     };
-    memcpy(ret_info->command, life->comm, sizeof ret_info->command);
-    return 0;
+    memcpy(info.command, life->comm, sizeof info.command);
+    return trk__sized_give(ret_info, &info, sizeof info);
 }
 
 /* An absent value is an empty cell. */
@@ -96,7 +96,7 @@ static void put_line(struct trk_buffer *text, const struct trk_process_info *inf
 int trk_session_write_processes(const trk_session *session, int fd, struct trk_error *error)
 {
     struct trk_buffer text;
-    struct trk_process_info info;
+    struct trk_process_info info = {.size = sizeof info};
     trk__buffer_init(&text, TEXT_LIMIT);
     trk__buffer_add_text(&text, header);
     for (size_t i = 0; trk_session_process(session, i, &info) == 0; i++)

@@ -312,7 +312,7 @@ int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *er
     struct trk_recorder *recorder = session->recorder;
     if (!recorder)
         return trk__error_set(error, -ENODATA, "no record of this run is kept");
-    struct trk_summary summary;
+    struct trk_summary summary = {.size = sizeof summary};
     trk_session_summary(session, &summary);
     struct texts texts;
     make_texts(&texts, session, &summary);

@@ -33,7 +33,7 @@ static void take_statistics(const struct trk_session *session, struct trk_export
 int trk_session_export(const trk_session *session, const char *format, char *const command[],
                        const char *job_name, int fd, struct trk_error *error)
 {
-    struct trk_summary summary;
+    struct trk_summary summary = {.size = sizeof summary};
     trk_session_summary(session, &summary);
     struct trk_export_facts facts = {.summary = &summary,
                                      .command = command,

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <string.h>
@@ -276,11 +277,15 @@ static double own_peak_rss_bytes(const struct trk_context *context)
 
 void trk_session_overhead(const trk_session *session, struct trk_summary *summary)
 {
+    struct trk_summary known = {0};
     struct rusage own;
+    if (trk__sized_take(summary, &known, sizeof known, NULL) < 0)
+        return;
     getrusage(RUSAGE_SELF, &own);
-    summary->overhead_cpu_seconds = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) +
-                                    (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1e-6;
-    summary->overhead_peak_rss_bytes = own_peak_rss_bytes(&session->context);
+    known.overhead_cpu_seconds = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) +
+                                 (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1e-6;
+    known.overhead_peak_rss_bytes = own_peak_rss_bytes(&session->context);
+    trk__sized_give(summary, &known, sizeof known);
 }
 
 void trk_session_summary(const trk_session *session, struct trk_summary *ret_summary)
@@ -288,8 +293,7 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
     const struct trk_job *job = &session->job;
     uint32_t alive = trk__job_alive(job);
     int64_t end_ns = session->finished ? session->end_ns : session->last_tick_ns;
-    *ret_summary = (struct trk_summary){
-        .size = sizeof *ret_summary,
+    struct trk_summary summary = {
         .ended = session->finished && job->root_gone,
         .start_time = (double)session->start_realtime_ns * 1e-9,
         .wall_seconds = (double)(end_ns - session->start_ns) * 1e-9,
@@ -300,12 +304,13 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
         .processes = count_processes(session),
         .time_limit_seconds = session->time_limit_seconds,
     };
-    summarise_exit(job, ret_summary);
-    summarise_cpu(session, ret_summary);
-    summarise_memory(session, ret_summary);
-    summarise_bytes(session, ret_summary);
-    summarise_oom(session, ret_summary);
-    ret_summary->overhead_cpu_seconds = ret_summary->overhead_peak_rss_bytes = NAN;
+    summarise_exit(job, &summary);
+    summarise_cpu(session, &summary);
+    summarise_memory(session, &summary);
+    summarise_bytes(session, &summary);
+    summarise_oom(session, &summary);
+    summary.overhead_cpu_seconds = summary.overhead_peak_rss_bytes = NAN;
+    trk__sized_give(ret_summary, &summary, sizeof summary);
 }
 
 int trk_session_survivor(const trk_session *session, uint32_t index, pid_t *ret_pid,

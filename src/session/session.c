@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/real.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,24 +20,23 @@ const char *trk_version(void)
     return TRK_VERSION;
 }
 
-void trk_options_init(struct trk_options *options)
+static const struct trk_options default_options = {
+    .interval_seconds = 1,
+    .rows = TRK_ROWS_BOTH,
+    .schema = TRK_SCHEMA_V2,
+    .children = true,
+    .memory_budget_ratio = 0.001,
+    .signal_fd = -1,
+    .discover_cloud = true,
+};
+
+void(trk_options_init)(struct trk_options *options, size_t size)
 {
-    *options = (struct trk_options){
-        .size = sizeof *options,
-        .interval_seconds = 1,
-        .rows = TRK_ROWS_BOTH,
-        .schema = TRK_SCHEMA_V2,
-        .children = true,
-        .memory_budget_ratio = 0.001,
-        .signal_fd = -1,
-        .discover_cloud = true,
-    };
+    trk__sized_init(options, size, &default_options, sizeof default_options);
 }
 
 static int check_options(const struct trk_options *options, struct trk_error *error)
 {
-    if (options->size != sizeof *options)
-        return trk__error_set(error, -EINVAL, "the options were not made by trk_options_init");
     /* Written so that NaN fails too. */
     if (!(options->interval_seconds >= INTERVAL_MIN_SECONDS &&
           options->interval_seconds <= INTERVAL_MAX_SECONDS))
@@ -63,10 +63,14 @@ static void start_clock(struct trk_session *session)
         session->grid_ns += trk__llround(wait_seconds * 1e9);
 }
 
-int trk_session_new(const struct trk_options *options, trk_session **ret_session,
+int trk_session_new(const struct trk_options *given, trk_session **ret_session,
                     struct trk_error *error)
 {
-    int code = check_options(options, error);
+    struct trk_options known = default_options;
+    const struct trk_options *options = &known;
+    int code = trk__sized_take(given, &known, sizeof known, error);
+    if (code == 0)
+        code = check_options(options, error);
     if (code < 0)
         return code;
     struct trk_session *session = calloc(1, sizeof *session);
@@ -279,9 +283,9 @@ int trk_session_signal(trk_session *session, int signal)
 
 int trk_session_gpu(const trk_session *session, uint32_t index, struct trk_gpu_info *ret_info)
 {
-    if (ret_info->size != sizeof *ret_info)
-        return -EINVAL;
-    return session->gpu ? trk__gpu_info(session->gpu, index, ret_info) : -ERANGE;
+    struct trk_gpu_info info;
+    int code = session->gpu ? trk__gpu_info(session->gpu, index, &info) : -ERANGE;
+    return code < 0 ? code : trk__sized_give(ret_info, &info, sizeof info);
 }
 
 const char *trk_session_note(const trk_session *session, size_t index)

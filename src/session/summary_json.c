@@ -260,7 +260,7 @@ static void put_overhead(struct trk_json *json, const struct trk_summary *summar
 int trk_session_write_summary(const trk_session *session, char *const command[], int fd,
                               struct trk_error *error)
 {
-    struct trk_summary summary;
+    struct trk_summary summary = {.size = sizeof summary};
     trk_session_summary(session, &summary);
     trk_session_overhead(session, &summary);
     struct trk_buffer text;

@@ -1,5 +1,6 @@
 /* The public face of the store. */
 #include "base/error.h"
+#include "base/sized.h"
 #include "snapshot/store.h"
 
 #include <errno.h>
@@ -44,13 +45,9 @@ size_t trk_runs_count(const trk_runs *runs)
 
 int trk_runs_at(const trk_runs *runs, size_t index, struct trk_run_info *ret_info)
 {
-    if (ret_info->size != sizeof *ret_info)
-        return -EINVAL;
     if (index >= runs->list.count)
         return -ERANGE;
-    *ret_info = runs->list.run[index];
-    ret_info->size = sizeof *ret_info;
-    return 0;
+    return trk__sized_give(ret_info, &runs->list.run[index], sizeof *ret_info);
 }
 
 int trk_runs_resolve(const trk_runs *runs, const char *run, char *ret_path, size_t size,

@@ -1,6 +1,7 @@
 /* From any form of rows into any other: everything passes through the record's tables. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "snapshot/snapshot.h"
 #include "tracker/device_columns.h"
 #include "tracker/table_read.h"
@@ -14,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-void trk_convert_options_init(struct trk_convert_options *options)
+void(trk_convert_options_init)(struct trk_convert_options *options, size_t size)
 {
-    *options = (struct trk_convert_options){.size = sizeof *options};
+    trk__sized_init(options, size, &(struct trk_convert_options){0}, sizeof *options);
 }
 
 static bool ends_with(const char *path, const char *suffix)
@@ -200,15 +201,18 @@ static bool names_a_metric(const struct trk_series *series)
 }
 
 int trk_convert(const char *input_path, const char *output_path,
-                const struct trk_convert_options *options, struct trk_convert_report *ret_report,
+                const struct trk_convert_options *given, struct trk_convert_report *ret_report,
                 struct trk_error *error)
 {
-    if (options->size != sizeof *options || options->schema > TRK_SCHEMA_FULL)
-        return trk__error_set(error, -EINVAL,
-                              "the options were not made by trk_convert_options_init");
+    struct trk_convert_options known = {0};
+    const struct trk_convert_options *options = &known;
     struct trk_snapshot *snapshot;
-    struct trk_convert_report report = {.size = sizeof report};
-    int code = trk__table_read(input_path, &snapshot, error);
+    struct trk_convert_report report = {0};
+    int code = trk__sized_take(given, &known, sizeof known, error);
+    if (code == 0 && options->schema > TRK_SCHEMA_FULL)
+        code = trk__error_set(error, -EINVAL, "the schema must be v1, v2, v3 or full");
+    if (code == 0)
+        code = trk__table_read(input_path, &snapshot, error);
     if (code < 0)
         return code;
     if (!snapshot->process.rows && !snapshot->system.rows)
@@ -223,7 +227,7 @@ int trk_convert(const char *input_path, const char *output_path,
     else
         code = write_rows(snapshot, output_path, options, &report, error);
     trk__snapshot_free(snapshot);
-    if (code == 0 && ret_report && ret_report->size == sizeof report)
-        *ret_report = report;
+    if (code == 0 && ret_report)
+        code = trk__sized_give(ret_report, &report, sizeof report);
     return code;
 }

@@ -1,6 +1,7 @@
 #include "tracker/frame.h"
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "write/columns.h"
 
 #include <errno.h>
@@ -9,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void trk_frame_options_init(struct trk_frame_options *options)
+static const struct trk_frame_options default_options = {.rows = TRK_ROWS_BOTH};
+
+void(trk_frame_options_init)(struct trk_frame_options *options, size_t size)
 {
-    *options = (struct trk_frame_options){.size = sizeof *options, .rows = TRK_ROWS_BOTH};
+    trk__sized_init(options, size, &default_options, sizeof default_options);
 }
 
 void trk_frame_free(trk_frame *frame)
@@ -138,19 +141,15 @@ int trk__frame_make(const struct trk_tables *tables, const struct trk_frame_opti
 int trk_tracker_frame(trk_tracker *tracker, const struct trk_frame_options *options,
                       trk_frame **ret_frame, struct trk_error *error)
 {
-    struct trk_frame_options usual;
-    trk_frame_options_init(&usual);
-    if (!options)
-        options = &usual;
-    if (options->size != sizeof *options || options->rows < TRK_ROWS_PROCESS ||
-        options->rows > TRK_ROWS_BOTH)
-        return trk__error_set(error, -EINVAL,
-                              "the options were not made by trk_frame_options_init");
+    struct trk_frame_options rest = default_options;
     struct trk_tables tables;
-    int code = trk__tracker_slice(tracker, options->first, options->count, &tables, error);
+    int code = trk__sized_take(options, &rest, sizeof rest, error);
+    if (code == 0 && (rest.rows < TRK_ROWS_PROCESS || rest.rows > TRK_ROWS_BOTH))
+        code = trk__error_set(error, -EINVAL, "rows must be process, system or both");
+    if (code == 0)
+        code = trk__tracker_slice(tracker, rest.first, rest.count, &tables, error);
     if (code < 0)
         return code;
-    struct trk_frame_options rest = *options;
     if (tables.owned)
         rest.first = rest.count = 0; /* the slice was cut already */
     code = trk__frame_make(&tables, &rest, ret_frame);

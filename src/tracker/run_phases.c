@@ -1,5 +1,6 @@
 /* The public face of phases: of a record, of a run that goes on, of a session at its end. */
 #include "base/error.h"
+#include "base/sized.h"
 #include "session/session.h"
 #include "snapshot/phases.h"
 #include "snapshot/store.h"
@@ -72,10 +73,7 @@ void trk_phases_free(trk_phases *phases)
 
 int trk_phases_at(const trk_phases *phases, size_t index, struct trk_phase_info *ret_info)
 {
-    if (ret_info->size != sizeof *ret_info)
-        return -EINVAL;
     if (index >= phases->list.count)
         return -ERANGE;
-    *ret_info = phases->list.item[index];
-    return 0;
+    return trk__sized_give(ret_info, &phases->list.item[index], sizeof *ret_info);
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/real.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,16 +23,17 @@ static const double START_AHEAD_SECONDS = 0.05;
 static const char *const own_files[] = {"rows",    "events",    "server", "cloud",
                                         "summary", "processes", "error",  ".new"};
 
-void trk_tracker_options_init(struct trk_tracker_options *options)
+static const struct trk_tracker_options default_options = {.children = true,
+                                                           .interval_seconds = 1,
+                                                           .autostart = true,
+                                                           .track_processes = true,
+                                                           .track_system = true,
+                                                           .discover_server = true,
+                                                           .discover_cloud = true};
+
+void(trk_tracker_options_init)(struct trk_tracker_options *options, size_t size)
 {
-    *options = (struct trk_tracker_options){.size = sizeof *options,
-                                            .children = true,
-                                            .interval_seconds = 1,
-                                            .autostart = true,
-                                            .track_processes = true,
-                                            .track_system = true,
-                                            .discover_server = true,
-                                            .discover_cloud = true};
+    trk__sized_init(options, size, &default_options, sizeof default_options);
 }
 
 static double now_seconds(void)
@@ -63,9 +65,6 @@ static struct trk_tracker *tracker_alloc(const struct trk_tracker_options *optio
 
 static int check_options(const struct trk_tracker_options *options, struct trk_error *error)
 {
-    if (options->size != sizeof *options)
-        return trk__error_set(error, -EINVAL,
-                              "the options were not made by trk_tracker_options_init");
     if (!(options->interval_seconds >= 0.001 && options->interval_seconds <= 3600))
         return trk__error_set(error, -EINVAL, "the interval must be 0.001 to 3600 seconds");
     if (options->pid < 0)
@@ -76,10 +75,14 @@ static int check_options(const struct trk_tracker_options *options, struct trk_e
     return 0;
 }
 
-int trk_tracker_new(const struct trk_tracker_options *options, trk_tracker **ret_tracker,
+int trk_tracker_new(const struct trk_tracker_options *given, trk_tracker **ret_tracker,
                     struct trk_error *error)
 {
-    int code = check_options(options, error);
+    struct trk_tracker_options known = default_options;
+    const struct trk_tracker_options *options = &known;
+    int code = trk__sized_take(given, &known, sizeof known, error);
+    if (code == 0)
+        code = check_options(options, error);
     if (code < 0)
         return code;
     struct trk_tracker *tracker = tracker_alloc(options);
@@ -235,7 +238,7 @@ void trk_tracker_settings(const trk_tracker *tracker, struct trk_tracker_options
                           double *ret_start_time, double *ret_stop_time)
 {
     if (ret_options)
-        *ret_options = tracker->options;
+        trk__sized_give(ret_options, &tracker->options, sizeof tracker->options);
     if (ret_start_time)
         *ret_start_time = tracker->start_time;
     if (ret_stop_time)

@@ -48,7 +48,7 @@ class Library:
     def new(self, interval, children=True):
         """As trk_tracker_options_init fills them, with another interval."""
         options, tracker, error = ctypes.create_string_buffer(128), ctypes.c_void_p(), Error()
-        self.c.trk_tracker_options_init(options)
+        self.c.trk_tracker_options_init(options, ctypes.c_size_t(len(options)))
         ctypes.c_double.from_buffer(options, 16).value = interval
         ctypes.c_bool.from_buffer(options, 12).value = children
         self.check(self.c.trk_tracker_new(options, ctypes.byref(tracker), ctypes.byref(error)), error)

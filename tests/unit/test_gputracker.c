@@ -103,7 +103,7 @@ static void test_usage_texts(void)
     CHECK(trk_gpu_usage_text(&usage, &form, &text, NULL) == 0);
     CHECK(strstr(text, "      Max hardware percent: 12.5\n") && !strstr(text, "escendents"));
     trk_free(text);
-    usage.size--;
+    usage.size = 0;
     CHECK(trk_gpu_usage_text(&usage, &form, &text, NULL) == -EINVAL);
 }
 

@@ -288,7 +288,7 @@ static void wrong_options_are_refused(void)
     options.slowdown_ratio = NAN;
     CHECK(trk_recommend_runs(&run, 1, &options, &recommendation, &error) == -EINVAL);
     trk_recommend_options_init(&options);
-    options.size--;
+    options.size = 0;
     CHECK(trk_recommend_runs(&run, 1, &options, &recommendation, &error) == -EINVAL);
     run = "/no/such/file.json";
     CHECK(trk_recommend_runs(&run, 1, NULL, &recommendation, &error) == -ENOENT);

@@ -286,7 +286,7 @@ static void test_wrong_wishes_are_refused(void)
     options.historical_stats = "[1";
     check_refused(record, &options, -EINVAL);
     trk_report_options_init(&options);
-    options.size--;
+    options.size = 0;
     check_refused(record, &options, -EINVAL);
     check_refused("{", NULL, -EBADMSG);
     check_refused("[]", NULL, -EBADMSG);

@@ -176,7 +176,7 @@ static void statistics_are_weighted_by_time(void)
     CHECK(trk_session_trend(w.session, "process_cpu_usage_cores", trend, 8) == 2);
     CHECK_NEAR(trend[0], 1, 1e-6);
     CHECK(trk_session_trend(w.session, "system_load1_tasks", trend, 8) == -ENOENT);
-    struct trk_summary summary;
+    struct trk_summary summary = {.size = sizeof summary};
     trk_session_summary(w.session, &summary);
     CHECK_NEAR(summary.cpu_seconds.value, 1, 1e-9);
     CHECK_TEXT(summary.cpu_seconds.source, "sampled");
@@ -295,7 +295,7 @@ static void track_when_it_is_over(bool ignores_children, struct trk_summary *ret
 static void processes_of_a_job_that_was_over_at_once_are_counted(void)
 {
     for (int ignores = 0; ignores < 2; ignores++) {
-        struct trk_summary summary;
+        struct trk_summary summary = {.size = sizeof summary};
         track_when_it_is_over(ignores, &summary);
         CHECK(summary.processes.valid);
         if (!are_events_told())

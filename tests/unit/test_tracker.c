@@ -51,7 +51,7 @@ static void follows_this_process(void)
     CHECK(trk_mark_stop(tracker, "phase", NULL) == 0);
     CHECK(trk_tracker_stop(tracker, &error) == 0);
     CHECK(!trk_tracker_running(tracker));
-    struct trk_tracker_options settings;
+    struct trk_tracker_options settings = {.size = sizeof settings};
     double start_time, stop_time;
     trk_tracker_settings(tracker, &settings, &start_time, &stop_time);
     CHECK(settings.pid == getpid() && settings.interval_seconds == 0.05);

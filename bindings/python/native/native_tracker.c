@@ -302,7 +302,7 @@ static PyObject *tracker_frame(PyObject *object, PyObject *arguments)
 
 static PyObject *tracker_settings(PyObject *object, PyObject *nothing)
 {
-    struct trk_tracker_options options;
+    struct trk_tracker_options options = {.size = sizeof options};
     double start, stop;
     const struct tracker *self = (struct tracker *)object;
     (void)nothing;

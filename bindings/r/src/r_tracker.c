@@ -116,7 +116,7 @@ static void put(SEXP list, SEXP names, int index, const char *name, SEXP value)
 SEXP r_tracker_settings(SEXP pointer)
 {
     enum { SETTINGS = 10 };
-    struct trk_tracker_options options;
+    struct trk_tracker_options options = {.size = sizeof options};
     double start_time, stop_time;
     trk_tracker_settings(r_tracker(pointer), &options, &start_time, &stop_time);
     SEXP list = PROTECT(Rf_allocVector(VECSXP, SETTINGS));
@@ -160,8 +160,7 @@ SEXP r_tracker_wait(SEXP pointer, SEXP n, SEXP timeout)
     double start_time, timeout_seconds = Rf_asReal(timeout);
     trk_tracker_settings(tracker, NULL, &start_time, NULL);
     while (trk_tracker_running(tracker) && trk_tracker_n_samples(tracker) < wanted &&
-           trk_tracker_check(tracker, NULL) == 0 &&
-           now_seconds() - start_time <= timeout_seconds) {
+           trk_tracker_check(tracker, NULL) == 0 && now_seconds() - start_time <= timeout_seconds) {
         R_CheckUserInterrupt();
         nanosleep(&PAUSE, NULL);
     }

@@ -568,7 +568,6 @@ int trk__gpu_info(const struct trk_gpu *gpu, uint32_t index, struct trk_gpu_info
         if (!trk__gpu_is_wanted(gpu->wanted, i, device) || index-- > 0)
             continue;
         *ret_info = device->info;
-        ret_info->size = sizeof *ret_info;
         ret_info->memory_bytes = trk__gpu_has(device, TRK_GPU_SLOT(MEMORY_TOTAL))
                                      ? (double)device->raw[TRK_GPU_SLOT(MEMORY_TOTAL)]
                                      : NAN;
