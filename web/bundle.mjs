@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 const output = process.argv[2];
 
-async function bundle(entry, loader = {}) {
+/** @param {string} entry */
+async function bundle(entry) {
   const result = await build({
     entryPoints: [join(here, entry)],
     bundle: true,
@@ -17,7 +18,6 @@ async function bundle(entry, loader = {}) {
     target: ["es2020"],
     charset: "utf8",
     legalComments: "none",
-    loader,
     logLevel: "warning",
   });
   return result.outputFiles[0].text.trim();

@@ -1,24 +1,47 @@
 // Which charts there are: each is made where the run has something to show in it.
 import { Chart } from "./charts.js";
-import { bytes, known, number } from "./format.js";
+import { bytes, known, number, positive } from "./format.js";
 import { coresAvailable } from "./overview.js";
+
+/** @import { ChartGroup, ChartLine, ChartSpec, SeriesSpec } from "./charts.js" */
+/** @import { PeakTotal, Run } from "./run_model.js" */
+/** @typedef {SeriesSpec & { column: string }} ColumnSpec */
 
 // A series that would squeeze the job's own to a line at the bottom is there, but off until asked for.
 const OVERSHADOWS = 5;
 
+/**
+ * @param {Run} run
+ * @param {string} column
+ * @param {string} main
+ */
 function overshadows(run, column, main) {
-  return run.has(main) && run.isUsed(main) && run.has(column) && run.stats(column).max > OVERSHADOWS * run.stats(main).max;
+  const [largest, own] = [run.stats(column)?.max, run.stats(main)?.max];
+  return positive(own) && known(largest) && largest > OVERSHADOWS * own;
 }
 
+/**
+ * @param {Run} run
+ * @param {ColumnSpec[]} items
+ */
 const series = (run, items) => items.filter(({ column }) => run.has(column));
 
-// Of what never moved there is nothing to see.
+/**
+ * Of what never moved there is nothing to see.
+ * @param {Run} run
+ * @param {ColumnSpec[]} items
+ */
 const moved = (run, items) => (items.some(({ column }) => run.isUsed(column)) ? series(run, items) : []);
 
+/**
+ * @param {Run} run
+ * @returns {ChartSpec}
+ */
 function cpuChart(run) {
   const cores = coresAvailable(run);
   const quota = run.limits?.cpu_cores;
   const machine = run.server_info?.vcpus;
+  /** @type {ChartLine[]} */
   const lines = [];
   if (known(machine)) lines.push({ at: machine, text: `${machine} ${machine === 1 ? "core" : "cores"} available`, colour: "ink-3" });
   if (known(quota) && quota !== machine) lines.push({ at: quota, text: `CPU quota ${number(quota)}`, colour: "amber" });
@@ -36,23 +59,30 @@ function cpuChart(run) {
   };
 }
 
-// The part that was read truly is drawn fuller than the part that is estimated.
+/**
+ * The part that was read exactly is drawn fuller than the part that is estimated.
+ * @param {Run} run
+ * @returns {ChartSpec}
+ */
 function memoryChart(run) {
   const limit = run.limits?.memory_bytes;
+  /** @type {PeakTotal} */
   const peak = run.totals?.peak_memory_bytes ?? {};
   const machine = (run.server_info?.memory_mb ?? run.server_info?.memory_mib ?? NaN) * 1048576;
+  /** @type {ChartLine[]} */
   const lines = [];
   if (known(limit)) lines.push({ at: limit, text: `limit ${bytes(limit)}`, colour: "red" });
   else if (known(machine)) lines.push({ at: machine, text: `${bytes(machine)} in the machine`, colour: "ink-3" });
-  const atLimit = known(limit) && Math.abs(peak.value - limit) < 0.05 * limit;
+  const atLimit = known(limit) && known(peak.value) && Math.abs(peak.value - limit) < 0.05 * limit;
   if (known(peak.value) && run.has("process_memory") && !atLimit) lines.push({ at: peak.value, text: `peak ${bytes(peak.value)}`, colour: "teal" });
+  /** @type {ChartSpec} */
   const spec = {
     id: "chart-memory",
     title: "Memory",
     unit: "bytes",
     most: known(peak.value) ? "largest sample" : "peak", // the exact peak may lie between two samples, and has a line
     lines,
-    band: known(peak.low) && known(peak.high) && peak.high <= 2 * peak.value ? { low: peak.low, high: peak.high, colour: "teal" } : null,
+    band: known(peak.low) && known(peak.high) && known(peak.value) && peak.high <= 2 * peak.value ? { low: peak.low, high: peak.high, colour: "teal" } : null,
     series: series(run, [
       { name: "Process memory usage", column: "process_memory", colour: "teal", fill: run.isUsed("memory_estimated") ? "18" : true },
       { name: "System used memory", column: "system_memory", colour: "grey", behind: true, hidden: overshadows(run, "system_memory", "process_memory") },
@@ -66,6 +96,10 @@ function memoryChart(run) {
   return spec;
 }
 
+/**
+ * @param {Run} run
+ * @returns {ChartSpec}
+ */
 function diskChart(run) {
   return {
     id: "chart-disk",
@@ -80,6 +114,10 @@ function diskChart(run) {
   };
 }
 
+/**
+ * @param {Run} run
+ * @returns {ChartSpec}
+ */
 function spaceChart(run) {
   const free = run.stats("space_free")?.last;
   const used = run.stats("space_used")?.last;
@@ -93,6 +131,10 @@ function spaceChart(run) {
   };
 }
 
+/**
+ * @param {Run} run
+ * @returns {ChartSpec}
+ */
 function networkChart(run) {
   return {
     id: "chart-network",
@@ -106,13 +148,19 @@ function networkChart(run) {
   };
 }
 
-const hasGpu = (run) => run.server_info?.gpu_count > 0 || run.isUsed("process_gpu") || run.isUsed("system_gpu");
+/** @param {Run} run */
+const hasGpu = (run) => positive(run.server_info?.gpu_count) || run.isUsed("process_gpu") || run.isUsed("system_gpu");
 
+/**
+ * @param {Run} run
+ * @returns {ChartSpec[]}
+ */
 function gpuCharts(run) {
   if (!hasGpu(run)) return [];
   const total = run.server_info?.gpu_count;
   const vram = (run.server_info?.gpu_memory_mb ?? NaN) * 1048576;
-  const lines = total > 0 ? [{ at: total, text: `${total} ${total === 1 ? "GPU" : "GPUs"}`, colour: "ink-3" }] : [];
+  /** @type {ChartLine[]} */
+  const lines = positive(total) ? [{ at: total, text: `${total} ${total === 1 ? "GPU" : "GPUs"}`, colour: "ink-3" }] : [];
   return [
     {
       id: "chart-gpu", title: "GPU usage", unit: "gpus", lines,
@@ -140,17 +188,25 @@ function gpuCharts(run) {
 
 const DEVICE_COLOURS = ["violet", "blue", "teal", "amber", "red", "brown", "green", "grey"];
 
-// Each GPU by itself, where the record has it.
+/**
+ * Each GPU by itself, where the record has it.
+ * @param {Run} run
+ * @returns {ChartSpec[]}
+ */
 function deviceCharts(run) {
   const devices = [...Array(16).keys()].filter((gpu) => run.has(`gpu${gpu}_utilization`) || run.has(`gpu${gpu}_memory`));
   if (devices.length < 2) return [];
-  const lines = (kind) => series(run, devices.map((gpu) => ({ name: `GPU ${gpu}`, column: `gpu${gpu}_${kind}`, colour: DEVICE_COLOURS[gpu % DEVICE_COLOURS.length] })));
+  const lines = (/** @type {string} */ kind) => series(run, devices.map((gpu) => ({ name: `GPU ${gpu}`, column: `gpu${gpu}_${kind}`, colour: DEVICE_COLOURS[gpu % DEVICE_COLOURS.length] })));
   return [
     { id: "chart-gpu-devices", title: "Each GPU", note: "how busy it was", unit: "share", series: lines("utilization") },
     { id: "chart-vram-devices", title: "VRAM of each GPU", unit: "bytes", series: lines("memory") },
   ];
 }
 
+/**
+ * @param {Run} run
+ * @returns {ChartSpec}
+ */
 function pressureChart(run) {
   return {
     id: "chart-pressure",
@@ -166,10 +222,18 @@ function pressureChart(run) {
   };
 }
 
+/**
+ * @param {Run} run
+ * @returns {ChartSpec}
+ */
 function childrenChart(run) {
   return { id: "chart-processes", title: "Processes alive", unit: "count", series: run.isUsed("children") ? [{ name: "Descendants of the job", column: "children", colour: "blue", fill: true, step: true }] : [] };
 }
 
+/**
+ * @param {Run} run
+ * @param {ChartGroup} group
+ */
 export function makeCharts(run, group) {
   const specs = [cpuChart(run), memoryChart(run), ...gpuCharts(run), ...deviceCharts(run), diskChart(run), networkChart(run), pressureChart(run), spaceChart(run), childrenChart(run)];
   return specs.filter((spec) => spec.series.length > 0).map((spec) => new Chart(group, spec));

@@ -3,24 +3,72 @@ import uPlot from "uplot";
 import { h, visible } from "./dom.js";
 import { byteUnit, bytes, clock, count, dateTime, elapsed, known, number, percent, rate } from "./format.js";
 
+/** @import { Axis, Options, Series } from "uplot" */
+/** @import { Phase, Run, Stats } from "./run_model.js" */
+
+/** @typedef {{ at: number, text: string, colour: string }} ChartLine across the plot */
+
+/**
+ * @typedef {object} SeriesSpec
+ * @property {string} name
+ * @property {string} [column] of the run; else `values`
+ * @property {(number | null)[]} [values]
+ * @property {string} colour
+ * @property {boolean | string} [fill] below the line; a text is how opaque it is, in hex
+ * @property {boolean} [dash]
+ * @property {boolean} [bare] without a line
+ * @property {boolean} [behind] is drawn first
+ * @property {boolean} [hidden]
+ * @property {boolean} [step]
+ */
+
+/**
+ * @typedef {object} ChartSpec
+ * @property {string} id
+ * @property {string} title
+ * @property {string} [note]
+ * @property {UnitName} unit
+ * @property {string} [most] what the largest value is called
+ * @property {boolean} [names] of phases are drawn
+ * @property {ChartLine[]} [lines]
+ * @property {{ low: number, high: number, colour: string } | null} [band]
+ * @property {SeriesSpec[]} series
+ */
+
+/** @typedef {{ min: number, max: number }} TimeRange */
+
 const HEIGHT = 220;
 const TIME_STEPS = [
   0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800,
   21600, 43200, 86400, 172800, 604800, 2592000,
 ];
 
-// How figures of a chart are told: at the cursor, and on the axis in one unit for all its marks.
-export const UNITS = {
-  cores: { tell: (v) => `${number(v)} cores`, axis: (v) => plain(v) },
-  gpus: { tell: (v) => `${number(v)} GPUs`, axis: (v) => plain(v) },
-  count: { tell: (v) => count(v), axis: (v) => plain(v), whole: true },
+/**
+ * How figures of a chart are shown: at the cursor, and on the axis in one unit for all its marks.
+ * @typedef {object} Unit
+ * @property {(value: Stats["mean"]) => string} tell
+ * @property {(value: number) => string} [axis]
+ * @property {boolean} [whole]
+ * @property {boolean} [binary]
+ * @property {boolean} [perSecond]
+ */
+
+/** @typedef {"cores" | "gpus" | "count" | "bytes" | "rate" | "share"} UnitName */
+
+/** @type {Record<UnitName, Unit>} */
+const UNITS = {
+  cores: { tell: (v) => `${number(v)} cores` },
+  gpus: { tell: (v) => `${number(v)} GPUs` },
+  count: { tell: count, whole: true },
   bytes: { tell: bytes, binary: true },
   rate: { tell: rate, binary: true, perSecond: true },
   share: { tell: percent, axis: (v) => `${+(v * 100).toFixed(1)} %` },
 };
 
+/** @param {number} value */
 const plain = (value) => String(+value.toFixed(6));
 
+/** @param {number} largest */
 function binarySteps(largest) {
   const unit = byteUnit(largest).size;
   const steps = [];
@@ -28,45 +76,59 @@ function binarySteps(largest) {
   return steps;
 }
 
+/**
+ * @param {Unit} unit
+ * @returns {(plot: uPlot, marks: number[]) => string[]}
+ */
 function axisWords(unit) {
-  return (plot, marks) => {
-    if (!unit.binary) return marks.map(unit.axis);
+  return (_, marks) => {
+    if (!unit.binary) return marks.map(unit.axis ?? plain);
     const scale = byteUnit(marks.length ? Math.max(...marks) : 0);
     return marks.map((v) => (v === 0 ? "0" : `${plain(v / scale.size)} ${scale.name}${unit.perSecond ? "/s" : ""}`));
   };
 }
 
+/** @param {string} name */
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // What a chart may not squeeze to a line at the bottom: lines far above the data stay out of its range.
 const LINE_REACH = 2.5;
 
 export class ChartGroup {
+  /** @param {Run} run */
   constructor(run) {
     this.run = run;
+    /** @type {Chart[]} */
     this.charts = [];
     this.relative = true;
     this.xs = run.times;
     this.full = { min: 0, max: Math.max(run.times[run.times.length - 1] ?? 0, run.end ?? 0) };
+    /** @type {TimeRange} */
     this.range = { ...this.full };
     this.sync = uPlot.sync("time");
+    /** @type {(zoomed: boolean) => void} */
     this.onZoom = () => {};
   }
 
+  /** @param {number} seconds */
   tellTime(seconds) {
     return this.relative ? `+${elapsed(seconds, this.run.interval < 1 ? this.run.interval : 1)}` : dateTime(this.run.start + seconds);
   }
 
+  /** @param {Chart} chart */
   add(chart) {
     this.charts.push(chart);
   }
 
+  /**
+   * @param {number} min
+   * @param {number} max
+   */
   zoom(min, max) {
     const least = Math.max(this.run.interval * 2, 0.002);
-    if (max - min < least) max = min + least;
-    const width = Math.min(max - min, this.full.max - this.full.min);
-    min = Math.min(Math.max(min, this.full.min), this.full.max - width);
-    this.range = { min, max: min + width };
+    const width = Math.min(Math.max(max - min, least), this.full.max - this.full.min);
+    const from = Math.min(Math.max(min, this.full.min), this.full.max - width);
+    this.range = { min: from, max: from + width };
     for (const chart of this.charts) chart.show(this.range);
     this.onZoom(this.isZoomed());
   }
@@ -79,6 +141,7 @@ export class ChartGroup {
     return this.range.max - this.range.min < (this.full.max - this.full.min) * 0.999;
   }
 
+  /** @param {boolean} relative */
   setRelative(relative) {
     this.relative = relative;
     this.redraw();
@@ -94,21 +157,32 @@ export class ChartGroup {
 }
 
 export class Chart {
-  // spec: title, note, unit, series: [{name, column | values, colour, fill, dash, hidden, step}], lines: [{at, text, colour}], band
+  /** @type {uPlot | undefined} */
+  plot;
+  place = h("div", { class: "plot" });
+  when = h("span", { class: "legend-time" });
+
+  /**
+   * @param {ChartGroup} group
+   * @param {ChartSpec} spec
+   */
   constructor(group, spec) {
     this.group = group;
-    this.spec = { height: HEIGHT, lines: [], most: "peak", ...spec };
+    this.spec = { lines: [], most: "peak", ...spec };
     this.unit = UNITS[spec.unit];
     this.shown = spec.series.map((series) => !series.hidden);
     // The last to be drawn lies on top: the machine's figures are the ground for the job's.
     const indices = spec.series.map((_, index) => index);
     this.order = [...indices.filter((i) => spec.series[i].behind), ...indices.filter((i) => !spec.series[i].behind)];
-    this.values = spec.series.map((series) => series.values ?? group.run.column(series.column));
+    this.values = spec.series.map((series) => series.values ?? (series.column ? group.run.column(series.column) : []));
+    this.legend = h("div", { class: "legend", role: "group", "aria-label": `Series of ${spec.title}` });
+    this.tellers = spec.series.map((series, index) => this.makeLegendItem(series, index));
     this.element = this.makeFigure();
-    this.element.chart = this; // for who looks at the page from outside
+    Object.assign(this.element, { chart: this }); // for programs that look at the page, such as its tests
     group.add(this);
   }
 
+  /** @param {number} index */
   stats(index) {
     const series = this.spec.series[index];
     return series.column ? this.group.run.stats(series.column) : null;
@@ -117,10 +191,6 @@ export class Chart {
   // ---- what stands around the plot
 
   makeFigure() {
-    this.place = h("div", { class: "plot" });
-    this.legend = h("div", { class: "legend", role: "group", "aria-label": `Series of ${this.spec.title}` });
-    this.tellers = this.spec.series.map((series, index) => this.makeLegendItem(series, index));
-    this.when = h("span", { class: "legend-time" });
     this.legend.append(this.when);
     const figure = h(
       "figure",
@@ -137,6 +207,10 @@ export class Chart {
     return figure;
   }
 
+  /**
+   * @param {SeriesSpec} series
+   * @param {number} index
+   */
   makeLegendItem(series, index) {
     const value = h("span", { class: "legend-value" });
     const item = h(
@@ -149,7 +223,7 @@ export class Chart {
     item.addEventListener("click", () => {
       this.shown[index] = !this.shown[index];
       item.setAttribute("aria-pressed", String(this.shown[index]));
-      this.plot.setSeries(this.order.indexOf(index) + 1, { show: this.shown[index] });
+      this.plot?.setSeries(this.order.indexOf(index) + 1, { show: this.shown[index] });
     });
     this.legend.append(item);
     return value;
@@ -169,8 +243,9 @@ export class Chart {
     const points = this.group.xs.length;
     const step = Math.max(1, Math.floor(points / MOMENTS));
     const rows = [];
-    for (let i = step - 1; i < points; i += step)
+    for (let i = step - 1; i < points; i += step) {
       rows.push(h("tr", null, h("th", { scope: "row" }, `+${elapsed(this.group.xs[i], 1)}`), this.values.map((values) => h("td", null, this.unit.tell(values[i])))));
+    }
     const table = h(
       "table",
       null,
@@ -181,12 +256,19 @@ export class Chart {
     return h("div", { class: "for-readers" }, table); // a table of its own would take its full width
   }
 
+  /**
+   * @param {string} name
+   * @param {"mean" | "max"} key
+   */
   figureRow(name, key) {
     return h(
       "tr",
       null,
       h("th", { scope: "row" }, name),
-      this.spec.series.map((_, index) => h("td", null, this.stats(index) ? this.unit.tell(this.stats(index)[key]) : "–")),
+      this.spec.series.map((_, index) => {
+        const stats = this.stats(index);
+        return h("td", null, stats ? this.unit.tell(stats[key]) : "–");
+      }),
     );
   }
 
@@ -201,23 +283,25 @@ export class Chart {
 
   resize() {
     const width = this.width();
-    if (this.plot && width !== this.plot.width) this.plot.setSize({ width, height: this.spec.height });
+    if (this.plot && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
   }
 
   width() {
     return Math.max(240, Math.floor(this.place.clientWidth));
   }
 
+  /** @param {TimeRange} range */
   show(range) {
     this.plot?.setScale("x", range);
   }
 
+  /** @returns {Options} */
   options() {
     const ink = style("--ink-2");
     const font = `11px ${style("--font")}`;
     return {
       width: this.width(),
-      height: this.spec.height,
+      height: HEIGHT,
       padding: [10, 22, 0, 0],
       legend: { show: false },
       focus: { alpha: 1 },
@@ -225,11 +309,16 @@ export class Chart {
         sync: { key: this.group.sync.key },
         drag: { x: true, y: false, setScale: false },
         points: { size: 7, width: 2 },
-        bind: { dblclick: () => () => this.group.reset() },
+        bind: {
+          dblclick: () => () => {
+            this.group.reset();
+            return null;
+          },
+        },
       },
       scales: {
         x: { time: false, range: () => [this.group.range.min, this.group.range.max] },
-        y: { range: (plot, min, max) => this.rangeOf(max) },
+        y: { range: (_plot, _min, max) => this.rangeOf(max) },
       },
       axes: [this.timeAxis(ink, font), this.valueAxis(ink, font)],
       series: [{}, ...this.order.map((index) => this.seriesOptions(this.spec.series[index], index))],
@@ -242,6 +331,11 @@ export class Chart {
     };
   }
 
+  /**
+   * @param {SeriesSpec} series
+   * @param {number} index
+   * @returns {Series}
+   */
   seriesOptions(series, index) {
     const colour = style(`--${series.colour}`);
     const dense = this.group.xs.length > 3000;
@@ -252,12 +346,17 @@ export class Chart {
       width: series.bare ? 0 : dense ? 1 : 1.75,
       dash: series.dash ? [5, 4] : undefined,
       fill: series.fill ? colour + (series.fill === true ? "22" : series.fill) : undefined,
-      paths: series.step ? uPlot.paths.stepped({ align: -1 }) : undefined,
+      paths: series.step ? uPlot.paths.stepped?.({ align: -1 }) : undefined,
       points: { show: this.group.xs.length < 40, size: 4, fill: colour },
       spanGaps: false,
     };
   }
 
+  /**
+   * @param {string} ink
+   * @param {string} font
+   * @returns {Axis}
+   */
   timeAxis(ink, font) {
     const group = this.group;
     return {
@@ -269,12 +368,17 @@ export class Chart {
       gap: 6,
       space: 72,
       incrs: TIME_STEPS,
-      splits: (plot, axis, min, max, step) => timeMarks(min, max, step, group.relative ? 0 : group.run.start),
-      values: (plot, marks, axis, space, step) =>
+      splits: (_plot, _axis, min, max, step) => timeMarks(min, max, step, group.relative ? 0 : group.run.start),
+      values: (_plot, marks, _axis, _space, step) =>
         marks.map((v) => (group.relative ? elapsed(v, step) : clock(group.run.start + v, step))),
     };
   }
 
+  /**
+   * @param {string} ink
+   * @param {string} font
+   * @returns {Axis}
+   */
   valueAxis(ink, font) {
     const unit = this.unit;
     return {
@@ -283,13 +387,17 @@ export class Chart {
       grid: { stroke: style("--line"), width: 1 },
       ticks: { show: false },
       gap: 8,
-      size: (plot, values) => (values?.length ? 18 + 6.4 * Math.max(...values.map((v) => v.length)) : 48),
+      size: (_, values) => (values?.length ? 18 + 6.4 * Math.max(...values.map((v) => v.length)) : 48),
       space: 36,
-      incrs: unit.binary ? (plot, axis, min, max) => binarySteps(max) : unit.whole ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 10000] : undefined,
+      incrs: unit.binary ? (_plot, _axis, _min, max) => binarySteps(max) : unit.whole ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 10000] : undefined,
       values: axisWords(unit),
     };
   }
 
+  /**
+   * @param {number | null} max
+   * @returns {[number, number]}
+   */
   rangeOf(max) {
     let top = known(max) && max > 0 ? max : 0;
     for (const line of this.spec.lines) if (line.at <= top * LINE_REACH || top === 0) top = Math.max(top, line.at);
@@ -298,14 +406,17 @@ export class Chart {
     return [0, top > 0 ? top * 1.08 : 1];
   }
 
-  // Phases of the job behind everything, then how sure the peak is.
+  /**
+   * Phases of the job behind everything, then how sure the peak is.
+   * @param {uPlot} plot
+   */
   drawBehind(plot) {
     const { ctx, bbox } = plot;
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    this.group.run.phases?.forEach((phase, index) => {
+    this.group.run.phases.forEach((phase, index) => {
       const from = plot.valToPos(phase.from, "x", true);
       const to = plot.valToPos(phase.to, "x", true);
       ctx.fillStyle = style(index % 2 ? "--phase-b" : "--phase-a");
@@ -314,13 +425,19 @@ export class Chart {
     });
     const band = this.spec.band;
     if (band) {
-      const high = plot.valToPos(Math.min(band.high, plot.scales.y.max), "y", true);
+      const high = plot.valToPos(Math.min(band.high, plot.scales.y.max ?? Infinity), "y", true);
       ctx.fillStyle = style(`--${band.colour}`) + "26";
       ctx.fillRect(bbox.left, high, bbox.width, plot.valToPos(band.low, "y", true) - high);
     }
     ctx.restore();
   }
 
+  /**
+   * @param {uPlot} plot
+   * @param {Phase} phase
+   * @param {number} from in pixels
+   * @param {number} to in pixels
+   */
   namePhase({ ctx, bbox }, phase, from, to) {
     const left = Math.max(from, bbox.left) + 5 * devicePixelRatio;
     ctx.font = `${10.5 * devicePixelRatio}px ${style("--font")}`;
@@ -330,6 +447,7 @@ export class Chart {
     if (ctx.measureText(name).width < to - left) ctx.fillText(name, left, bbox.top + bbox.height - 6 * devicePixelRatio);
   }
 
+  /** @param {uPlot} plot */
   drawLines(plot) {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
@@ -338,7 +456,7 @@ export class Chart {
     ctx.textAlign = "right";
     for (const line of this.spec.lines) {
       const colour = style(`--${line.colour}`);
-      const above = line.at > plot.scales.y.max;
+      const above = line.at > (plot.scales.y.max ?? Infinity);
       const y = above ? bbox.top : plot.valToPos(line.at, "y", true);
       ctx.strokeStyle = ctx.fillStyle = colour;
       ctx.lineWidth = ratio;
@@ -365,6 +483,7 @@ export class Chart {
 
   // ---- what the reader does
 
+  /** @param {uPlot} plot */
   onSelect(plot) {
     if (plot.select.width < 4) return;
     const min = plot.posToVal(plot.select.left, "x");
@@ -373,10 +492,14 @@ export class Chart {
     this.group.zoom(min, max);
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
+    if (!this.plot) return;
     const { min, max } = this.group.range;
     const width = max - min;
-    const at = this.plot.cursor.left >= 0 ? this.plot.posToVal(this.plot.cursor.left, "x") : (min + max) / 2;
+    const left = this.plot.cursor.left ?? -1;
+    const at = left >= 0 ? this.plot.posToVal(left, "x") : (min + max) / 2;
+    /** @type {Record<string, () => void>} */
     const keys = {
       ArrowLeft: () => this.moveCursor(-1),
       ArrowRight: () => this.moveCursor(1),
@@ -390,25 +513,33 @@ export class Chart {
     keys[event.key]();
   }
 
+  /** @param {number} step */
   moveCursor(step) {
+    if (!this.plot) return;
     const xs = this.group.xs;
     const from = this.plot.cursor.idx ?? Math.floor(xs.length / 2);
     const index = Math.min(xs.length - 1, Math.max(0, from + step));
     this.plot.setCursor({ left: this.plot.valToPos(xs[index], "x"), top: 10 });
   }
 
+  /** @param {number | null | undefined} index */
   tell(index) {
-    const here = known(index) && index !== null;
-    this.when.textContent = here ? this.group.tellTime(this.group.xs[index]) : "";
+    this.when.textContent = known(index) ? this.group.tellTime(this.group.xs[index]) : "";
     this.tellers.forEach((teller, i) => {
       const stats = this.stats(i);
-      if (here) teller.textContent = this.unit.tell(this.values[i][index]);
+      if (known(index)) teller.textContent = this.unit.tell(this.values[i][index]);
       else teller.textContent = stats ? `avg ${this.unit.tell(stats.mean)} · ${this.spec.most} ${this.unit.tell(stats.max)}` : "";
     });
   }
 }
 
-// Marks on round times: of the clock where `offset` is the start, else of the run.
+/**
+ * Marks on round times: of the clock where `offset` is the start, else of the run.
+ * @param {number} min
+ * @param {number} max
+ * @param {number} step
+ * @param {number} offset
+ */
 function timeMarks(min, max, step, offset) {
   const zone = offset ? -new Date(offset * 1000).getTimezoneOffset() * 60 : 0;
   const base = offset + zone;

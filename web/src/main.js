@@ -3,14 +3,21 @@ import { adviceCard, costCard } from "./advice.js";
 import { makeCharts } from "./chart_list.js";
 import { ChartGroup } from "./charts.js";
 import { h, visible } from "./dom.js";
-import { cloudCard, gpuCard, historyCard, measuredCard, phasesCard, readPhases, serverCard, statisticsCard } from "./figures.js";
+import { cloudCard, gpuCard, historyCard, measuredCard, phasesCard, serverCard, statisticsCard } from "./figures.js";
 import { dateTime } from "./format.js";
 import { findings, header, tiles, titleOf } from "./overview.js";
 import { processesCard } from "./processes.js";
 import { readRecord } from "./record.js";
 import { startTheme, toggleTheme } from "./theme.js";
 
-function chartSection(run, group, charts) {
+/** @import { Chart } from "./charts.js" */
+/** @import { Run } from "./run_model.js" */
+
+/**
+ * @param {ChartGroup} group
+ * @param {Chart[]} charts
+ */
+function chartSection(group, charts) {
   if (!charts.length) return null;
   const reset = h("button", { type: "button", hidden: true, onclick: () => group.reset() }, "Show all");
   const time = h("button", { type: "button", "aria-pressed": "false" }, "Clock time");
@@ -18,7 +25,9 @@ function chartSection(run, group, charts) {
     group.setRelative(!group.relative);
     time.setAttribute("aria-pressed", String(!group.relative));
   });
-  group.onZoom = (zoomed) => (reset.hidden = !zoomed);
+  group.onZoom = (zoomed) => {
+    reset.hidden = !zoomed;
+  };
   return h(
     "section",
     { id: "charts", "aria-labelledby": "charts-title" },
@@ -33,19 +42,26 @@ function chartSection(run, group, charts) {
   );
 }
 
-// Cards in a row; one alone takes all of it, a list stands in one column.
+/** @typedef {HTMLElement | null} Card */
+
+/**
+ * Cards in a row; one alone takes all of it, a list stands in one column.
+ * @param {string} kind
+ * @param {(Card | Card[])[]} columns
+ */
 function beside(kind, ...columns) {
   const filled = columns.map((cards) => [cards].flat().filter(Boolean)).filter((cards) => cards.length > 0);
   if (!filled.length) return null;
   return h("div", { class: `row ${filled.length > 1 ? kind : ""}` }, filled.map((cards) => h("div", { class: "stack" }, cards)));
 }
 
+/** @param {Run} run */
 function footer(run) {
   return h("footer", { class: "muted" }, `Made ${dateTime(run.made_at)} by resource-tracker ${visible(run.made_by)}. Nothing on this page is loaded from elsewhere.`);
 }
 
+/** @param {Run} run */
 function drawPage(run) {
-  readPhases(run);
   document.title = `${visible(titleOf(run))} – resource-tracker`;
   const group = new ChartGroup(run);
   const charts = run.times.length > 1 ? makeCharts(run, group) : [];
@@ -55,7 +71,9 @@ function drawPage(run) {
     h("button", { type: "button", onclick: () => print() }, "Print"),
   ];
   const place = [serverCard(run), cloudCard(run)];
-  document.getElementById("page").replaceChildren(
+  const page = document.getElementById("page");
+  if (!page) throw new Error("the page has no place for the report");
+  page.replaceChildren(
     ...[
       header(run, buttons),
       h(
@@ -65,7 +83,7 @@ function drawPage(run) {
         findings(run),
         beside("wide-narrow", adviceCard(run), costCard(run) ?? place.splice(0)),
         beside("even", ...place),
-        chartSection(run, group, charts),
+        chartSection(group, charts),
         gpuCard(run),
         phasesCard(run),
         processesCard(run),
@@ -77,7 +95,7 @@ function drawPage(run) {
     ],
   );
   startTheme(redraw); // draws the charts
-  new ResizeObserver(() => group.resize()).observe(document.getElementById("page"));
+  new ResizeObserver(() => group.resize()).observe(page);
 }
 
 drawPage(readRecord());

@@ -1,34 +1,68 @@
 // The processes of the job: a table that sorts, and when each of them lived.
 import { foreign, h, svg, visible } from "./dom.js";
-import { bytes, count, duration, elapsed, known } from "./format.js";
+import { bytes, count, duration, elapsed, known, positive } from "./format.js";
 import { signalName } from "./outcome.js";
+
+/** @import { Child } from "./dom.js" */
+/** @import { ProcessLife, Run } from "./run_model.js" */
 
 const SHOWN = 50;
 const LANES = 40;
 
-const nameOf = (process) => (process.count > 1 ? `${process.command} (${count(process.count)} processes)` : process.command);
+/** @param {ProcessLife} process */
+const nameOf = (process) => (known(process.count) && process.count > 1 ? `${process.command} (${count(process.count)} processes)` : process.command);
 
+/** @param {ProcessLife} process */
 function exitOf(process) {
   const code = process.exit_code;
   if (!known(code)) return "–";
   return code < 0 ? signalName(-code) : String(code);
 }
 
-// One that outlived the tracking has no end: it lived as long as anybody looked, or longer.
-const outlived = (process) => !known(process.end_time) && !known(process.exit_code) && process.pid > 0;
-const endOf = (process, run) => (outlived(process) ? run.start + run.end : process.end_time);
+/**
+ * One that outlived the tracking has no end: it lived as long as the tracker ran, or longer.
+ * @param {ProcessLife} process
+ */
+const outlived = (process) => !known(process.end_time) && !known(process.exit_code) && positive(process.pid);
 
+/**
+ * NaN where it is not known.
+ * @param {ProcessLife} process
+ * @param {Run} run
+ */
+const endOf = (process, run) => (outlived(process) ? run.start + (run.end ?? 0) : process.end_time ?? NaN);
+
+/**
+ * @param {ProcessLife} process
+ * @param {Run} run
+ */
+const secondsOf = (process, run) => endOf(process, run) - (process.start_time ?? NaN);
+
+/**
+ * @param {ProcessLife} process
+ * @param {Run} run
+ */
 function lifeOf(process, run) {
-  const seconds = endOf(process, run) - process.start_time;
-  if (!known(process.start_time) || !(seconds >= 0)) return "–";
+  const seconds = secondsOf(process, run);
+  if (!(seconds >= 0)) return "–";
   return outlived(process) ? `over ${duration(seconds)}` : duration(seconds);
 }
 
+/**
+ * @typedef {object} ProcessColumn
+ * @property {string} key
+ * @property {string} name
+ * @property {(process: ProcessLife, run: Run) => string | number} value to sort by
+ * @property {(process: ProcessLife, run: Run) => Child} words
+ * @property {boolean} [text]
+ */
+
+/** @type {ProcessColumn[]} */
 const COLUMNS = [
   { key: "pid", name: "PID", value: (p) => p.pid ?? 0, words: (p) => (p.pid ? String(p.pid) : "–") },
   { key: "command", name: "Command", value: (p) => p.command ?? "", words: (p) => foreign(nameOf(p)), text: true },
   { key: "start", name: "Started", value: (p) => p.start_time ?? 0, words: (p, run) => (known(p.start_time) ? `+${elapsed(Math.max(0, p.start_time - run.start), 0.1)}` : "–") },
-  { key: "life", name: "Lived", value: (p, run) => endOf(p, run) - p.start_time || 0, words: lifeOf },
+  { key: "life", name: "Lived", value: (p, run) => secondsOf(p, run) || 0, words: lifeOf },
   { key: "cpu", name: "CPU time", value: (p) => p.cpu_seconds ?? -1, words: (p) => duration(p.cpu_seconds) },
   { key: "rss", name: "Peak RSS", value: (p) => p.peak_rss_bytes ?? -1, words: (p) => bytes(p.peak_rss_bytes) },
   { key: "read", name: "Read", value: (p) => p.read_bytes ?? -1, words: (p) => bytes(p.read_bytes) },
@@ -36,14 +70,18 @@ const COLUMNS = [
   { key: "exit", name: "Exit", value: (p) => p.exit_code ?? 0, words: exitOf },
 ];
 
+/**
+ * @param {Run} run
+ * @param {ProcessLife[]} processes
+ */
 function processTable(run, processes) {
-  let sorted = { key: "cpu", falling: true };
+  let sorted = { by: COLUMNS.find(({ key }) => key === "cpu") ?? COLUMNS[0], falling: true };
   let shown = SHOWN;
   const body = h("tbody");
   const heads = COLUMNS.map((column) => {
     const button = h("button", { type: "button" }, column.name);
     button.addEventListener("click", () => {
-      sorted = { key: column.key, falling: sorted.key === column.key ? !sorted.falling : !column.text };
+      sorted = { by: column, falling: sorted.by === column ? !sorted.falling : !column.text };
       fill();
     });
     return h("th", { scope: "col", class: column.text ? "text" : "" }, button);
@@ -54,18 +92,16 @@ function processTable(run, processes) {
     fill();
   });
   function fill() {
-    const column = COLUMNS.find(({ key }) => key === sorted.key);
     const way = sorted.falling ? -1 : 1;
     const order = [...processes].sort((a, b) => {
-      const [x, y] = [column.value(a, run), column.value(b, run)];
-      return (typeof x === "string" ? x.localeCompare(y) : x - y) * way;
+      const [x, y] = [sorted.by.value(a, run), sorted.by.value(b, run)];
+      return (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y))) * way;
     });
     body.replaceChildren(
       ...order.slice(0, shown).map((process) => h("tr", null, COLUMNS.map((one) => h("td", { class: one.text ? "text" : "" }, one.words(process, run))))),
     );
     heads.forEach((head, i) => {
-      const mine = COLUMNS[i].key === sorted.key;
-      if (mine) head.setAttribute("aria-sort", sorted.falling ? "descending" : "ascending");
+      if (COLUMNS[i] === sorted.by) head.setAttribute("aria-sort", sorted.falling ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     });
     more.hidden = processes.length <= SHOWN;
@@ -78,18 +114,24 @@ function processTable(run, processes) {
   ];
 }
 
-// Lanes of the largest, in the order of their births; as wide as the run is long.
+/**
+ * Lanes of the largest, in the order of their starts; as wide as the run is long.
+ * @param {Run} run
+ * @param {ProcessLife[]} processes
+ */
 function timeline(run, processes) {
-  const lived = processes.filter((p) => known(p.start_time) && known(endOf(p, run)) && p.pid).slice(0, LANES);
-  if (lived.length < 1 || !(run.end > 0)) return null;
-  lived.sort((a, b) => a.start_time - b.start_time);
+  const startOf = (/** @type {ProcessLife} */ process) => process.start_time ?? NaN;
+  const lived = processes.filter((p) => known(startOf(p)) && known(endOf(p, run)) && p.pid).slice(0, LANES);
+  const length = run.end;
+  if (lived.length < 1 || !positive(length)) return null;
+  lived.sort((a, b) => startOf(a) - startOf(b));
   const LANE = 20;
   const WIDTH = 1000;
   const height = lived.length * LANE + 18;
   const most = Math.max(...lived.map((p) => p.cpu_seconds ?? 0), 1e-9);
-  const x = (time) => Math.min(1, Math.max(0, (time - run.start) / run.end)) * WIDTH;
+  const x = (/** @type {number} */ time) => Math.min(1, Math.max(0, (time - run.start) / length)) * WIDTH;
   const bars = lived.map((p, lane) => {
-    const from = x(p.start_time);
+    const from = x(startOf(p));
     const width = Math.max(2, x(endOf(p, run)) - from);
     const label = visible(p.command).slice(0, 60);
     const inside = width > 8 * label.length + 16;
@@ -104,7 +146,7 @@ function timeline(run, processes) {
     );
   });
   const marks = [0, 0.25, 0.5, 0.75, 1].map((share) =>
-    svg("text", { class: "mark", x: share * WIDTH, y: height - 3, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle" }, elapsed(share * run.end, run.end > 10 ? 1 : 0.1)),
+    svg("text", { class: "mark", x: share * WIDTH, y: height - 3, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle" }, elapsed(share * length, length > 10 ? 1 : 0.1)),
   );
   const grid = [0, 0.25, 0.5, 0.75, 1].map((share) => svg("line", { x1: share * WIDTH, x2: share * WIDTH, y1: 0, y2: height - 16 }));
   return h(
@@ -120,11 +162,12 @@ function timeline(run, processes) {
   );
 }
 
+/** @param {Run} run */
 export function processesCard(run) {
   const processes = run.processes ?? [];
   if (!processes.length) return null;
   const { value: all, source } = run.totals?.processes ?? {};
-  const least = all > 1 && !["events", "ptrace"].includes(source) ? "at least " : "";
+  const least = known(all) && all > 1 && !["events", "ptrace"].includes(source ?? "") ? "at least " : "";
   return h(
     "section",
     { class: "card", id: "processes", "aria-labelledby": "processes-title" },

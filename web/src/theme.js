@@ -2,6 +2,7 @@
 
 const KEY = "resource-tracker-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
+/** @type {string | null} */
 let chosen = null; // by the reader
 let printing = false;
 
@@ -14,6 +15,7 @@ function stored() {
   }
 }
 
+/** @param {string} theme */
 function store(theme) {
   try {
     localStorage.setItem(KEY, theme);
@@ -24,22 +26,26 @@ function store(theme) {
 
 const wanted = () => (printing ? "light" : chosen ?? (system.matches ? "dark" : "light"));
 
+/** @param {() => void} onChange */
 function apply(onChange) {
   document.documentElement.dataset.theme = wanted();
   onChange(); // canvases have their colours drawn in
 }
 
+/** @param {() => void} onChange */
 export function startTheme(onChange) {
   chosen = stored();
   apply(onChange);
   system.addEventListener("change", () => apply(onChange));
-  for (const [event, value] of [["beforeprint", true], ["afterprint", false]])
+  for (const event of ["beforeprint", "afterprint"]) {
     addEventListener(event, () => {
-      printing = value;
+      printing = event === "beforeprint";
       apply(onChange);
     });
+  }
 }
 
+/** @param {() => void} onChange */
 export function toggleTheme(onChange) {
   chosen = wanted() === "dark" ? "light" : "dark";
   store(chosen);
