@@ -2,11 +2,34 @@
 import { gzipSync } from "node:zlib";
 import { writeFileSync } from "node:fs";
 
+/** @import { CloudInfo, Gpu, Limits, Metadata, ProcessLife, RunEvent, ServerInfo, Totals } from "../src/run_model.js" */
+
+/** @typedef {Record<string, number[]>} Table by columns */
+/** @typedef {Record<string, (row: number) => number>} Rules a column's value in each row */
+
+/**
+ * The parts of a record beside its tables.
+ * @typedef {object} Parts
+ * @property {(CloudInfo & Record<string, unknown>) | null} [cloud_info]
+ * @property {Limits} [limits]
+ * @property {(Gpu & Record<string, unknown>)[]} [gpus]
+ * @property {RunEvent[]} [events]
+ * @property {(ProcessLife & { ppid?: number })[]} [processes]
+ * @property {Record<string, unknown>} [oom]
+ */
+
+/** @typedef {Metadata & Record<string, unknown>} AnyMetadata */
+/** @typedef {ServerInfo & Record<string, unknown>} AnyServer */
+/** @typedef {Parts & { metadata: AnyMetadata, server_info: AnyServer, totals?: Totals, process_metrics: Table, system_metrics: Table, detail_metrics?: Table }} RunRecord */
+
 export const START = 1767225600; // 2026-01-01 00:00:00 UTC
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 
-// A small generator, so that noise is the same in every run of the tests.
+/**
+ * A small generator, so that noise is the same in every run of the tests.
+ * @param {number} seed
+ */
 function noise(seed) {
   let state = seed >>> 0;
   return () => {
@@ -15,12 +38,21 @@ function noise(seed) {
   };
 }
 
+/**
+ * @template Value
+ * @param {number} count
+ * @param {(index: number) => Value} value
+ */
 const range = (count, value) => Array.from({ length: count }, (_, i) => value(i));
 
-// process, system, detail: columns as functions of the row, in the units of schema v2.
+/**
+ * process, system, detail: columns as functions of the row, in the units of schema v2.
+ * @param {{ rows: number, interval?: number, wall?: number, process: Rules, system: Rules, detail?: Rules, server?: AnyServer, totals: Totals, metadata?: AnyMetadata, sparse?: boolean } & Parts} run
+ * @returns {RunRecord & { schema: string }}
+ */
 function makeRecord({ rows, interval = 1, wall = rows * interval, process, system, detail, server, totals, metadata, sparse, ...parts }) {
   const timestamp = range(rows, (i) => +(START + (i + 1) * interval).toFixed(3));
-  const table = (columns) => ({ timestamp, ...Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, range(rows, value)])) });
+  const table = (/** @type {Rules} */ columns) => ({ timestamp, ...Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, range(rows, value)])) });
   return {
     metadata: {
       version: 1, resource_tracker: { version: "0.1.0", implementation: "native" }, pid: 4242, children: true, interval, method: null, autostart: true,
@@ -46,8 +78,15 @@ function makeRecord({ rows, interval = 1, wall = rows * interval, process, syste
   };
 }
 
+/**
+ * @template {object} More
+ * @param {number} value
+ * @param {string} source
+ * @param {More} [more]
+ */
 const total = (value, source, more) => ({ value, source, ...more });
 
+/** @param {{ cpu: number, peak: number, low?: number, high?: number, read?: number, write?: number, processes?: number, oom?: number }} figures */
 function makeTotals({ cpu, peak, low = peak, high = peak * 1.02, read = 0, write = 0, processes = 1, oom = 0 }) {
   return {
     cpu_seconds: total(cpu, "wait4", { user: cpu * 0.93, system: cpu * 0.07, sampled: cpu, coverage: 1 }),
@@ -56,6 +95,16 @@ function makeTotals({ cpu, peak, low = peak, high = peak * 1.02, read = 0, write
   };
 }
 
+/**
+ * @param {number} pid
+ * @param {number} ppid
+ * @param {string} command
+ * @param {number} from seconds since the start
+ * @param {number} to
+ * @param {number} cpu
+ * @param {number} rss
+ * @param {Partial<ProcessLife>} [more]
+ */
 function life(pid, ppid, command, from, to, cpu, rss, more) {
   return {
     pid, ppid, command, start_time: START + from, end_time: START + to, exit_code: 0, cpu_seconds: cpu, peak_rss_bytes: rss, read_bytes: 4096 * pid,
@@ -67,9 +116,9 @@ function life(pid, ppid, command, from, to, cpu, rss, more) {
 export function cpuJob() {
   const random = noise(1);
   const rows = 1200;
-  const spike = (i) => i >= 700 && i < 704;
-  const memory = (i) => Math.round((spike(i) ? 5.6 * GIB : (0.8 + 1.3 * Math.min(1, i / 200)) * GIB) / 1024);
-  const cpu = (i) => +(i % 300 < 30 ? 3.4 + 0.4 * random() : 0.97 + 0.05 * random()).toFixed(4);
+  const spike = (/** @type {number} */ i) => i >= 700 && i < 704;
+  const memory = (/** @type {number} */ i) => Math.round((spike(i) ? 5.6 * GIB : (0.8 + 1.3 * Math.min(1, i / 200)) * GIB) / 1024);
+  const cpu = (/** @type {number} */ i) => +(i % 300 < 30 ? 3.4 + 0.4 * random() : 0.97 + 0.05 * random()).toFixed(4);
   const used = range(rows, cpu);
   return makeRecord({
     rows,
@@ -102,7 +151,7 @@ export function cpuJob() {
 export function memoryJob() {
   const random = noise(2);
   const rows = 600;
-  const memory = (i) => Math.round((0.5 + 5.2 * ((i + 1) / rows)) * GIB / 1024);
+  const memory = (/** @type {number} */ i) => Math.round((0.5 + 5.2 * ((i + 1) / rows)) * GIB / 1024);
   return makeRecord({
     rows,
     process: { cpu_usage: () => +(1.9 + 0.1 * random()).toFixed(4), utime: () => 1.9, stime: () => 0.05, memory, read_bytes: () => 0, write_bytes: () => Math.round(2 * MIB * random()) },
@@ -118,10 +167,10 @@ export function memoryJob() {
 export function gpuJob() {
   const random = noise(3);
   const rows = 900;
-  const busy = (gpu, i) => (gpu < 2 ? +(i % 100 < 8 ? 0.1 : 0.82 + 0.15 * random()).toFixed(4) : 0);
-  const vram = (gpu, i) => (gpu < 2 ? Math.round(Math.min(1, i / 30) * (19 - gpu) * GIB) : 300 * MIB);
+  const busy = (/** @type {number} */ gpu, /** @type {number} */ i) => (gpu < 2 ? +(i % 100 < 8 ? 0.1 : 0.82 + 0.15 * random()).toFixed(4) : 0);
+  const vram = (/** @type {number} */ gpu, /** @type {number} */ i) => (gpu < 2 ? Math.round(Math.min(1, i / 30) * (19 - gpu) * GIB) : 300 * MIB);
   const device = [0, 1, 2, 3].map((gpu) => ({ busy: range(rows, (i) => busy(gpu, i)), vram: range(rows, (i) => vram(gpu, i)) }));
-  const sum = (i, key) => device.reduce((all, one) => all + one[key][i], 0);
+  const sum = (/** @type {number} */ i, /** @type {"busy" | "vram"} */ key) => device.reduce((all, one) => all + one[key][i], 0);
   return makeRecord({
     rows,
     process: {
@@ -144,7 +193,7 @@ export function gpuJob() {
 // Killed for want of memory after four minutes.
 export function oomJob() {
   const rows = 240;
-  const memory = (i) => Math.round((0.4 + 3.6 * ((i + 1) / rows) ** 2) * GIB / 1024);
+  const memory = (/** @type {number} */ i) => Math.round((0.4 + 3.6 * ((i + 1) / rows) ** 2) * GIB / 1024);
   return makeRecord({
     rows,
     process: { cpu_usage: () => 3.9, utime: () => 3.6, stime: () => 0.3, memory, read_bytes: () => 12 * MIB, write_bytes: () => 0 },
@@ -162,7 +211,7 @@ export function oomJob() {
 // An hour at one row a second, where every column moves: what the page's size is held against.
 export function hourJob(rows = 3600) {
   const random = noise(5);
-  const any = (most) => () => Math.round(most * random());
+  const any = (/** @type {number} */ most) => () => Math.round(most * random());
   return makeRecord({
     rows,
     process: { cpu_usage: () => +(8 * random()).toFixed(4), utime: () => +(4 * random()).toFixed(6), stime: () => +random().toFixed(6), memory: any(8e6), read_bytes: any(5e8), write_bytes: any(5e8), children: any(40) },
@@ -178,7 +227,7 @@ export const MILLION_DIP = { row: 123457, cores: 0.01 };
 export function millionJob() {
   const random = noise(6);
   const rows = 1e6;
-  const cpu = (i) => (i === MILLION_PEAK.row ? MILLION_PEAK.cores : i === MILLION_DIP.row ? MILLION_DIP.cores : +(3 + Math.sin(i / 40000) + 0.4 * random()).toFixed(3));
+  const cpu = (/** @type {number} */ i) => (i === MILLION_PEAK.row ? MILLION_PEAK.cores : i === MILLION_DIP.row ? MILLION_DIP.cores : +(3 + Math.sin(i / 40000) + 0.4 * random()).toFixed(3));
   return makeRecord({
     rows,
     sparse: true, // a column that says nothing costs as much as one that does
@@ -211,21 +260,27 @@ export function hostileJob() {
   run.metadata.job_name = `${HOSTILE}${BIDI}`;
   run.metadata.host = HOSTILE;
   run.server_info.cpu_model = HOSTILE;
-  run.cloud_info.region = HOSTILE;
-  run.processes[0].command = HOSTILE;
-  run.processes[1].command = BIDI;
-  run.events[0].name = run.events[1].name = HOSTILE;
+  run.cloud_info = { ...run.cloud_info, region: HOSTILE };
+  run.processes = run.processes?.map((process, i) => ({ ...process, command: [HOSTILE, BIDI][i] ?? process.command }));
+  run.events = run.events?.map((event, i) => (i < 2 ? { ...event, name: HOSTILE } : event));
   run.gpus = [{ name: HOSTILE, is_split: false, memory_bytes: 1e9, memory_peak_bytes: 1, busy_share_ratio: 0 }];
   return run;
 }
 
-// As the Python package writes it: no totals, no limits, rows alone; still running.
+/**
+ * As the Python package writes it: no totals, no limits, rows alone; still running.
+ * @returns {RunRecord}
+ */
 export function pythonRun() {
   const { metadata, server_info, process_metrics, system_metrics } = cpuJob();
   const { command, command_key, host, run_id, wall_seconds, exit_code, signal, interrupted, samples, ...plain } = metadata;
   return { metadata: { ...plain, stop_time: null, resource_tracker: { version: "0.4.2", implementation: "psutil" } }, server_info, cloud_info: null, process_metrics, system_metrics };
 }
 
+/**
+ * @param {RunRecord} record
+ * @param {string} path
+ */
 export function saveRecord(record, path) {
   writeFileSync(path, gzipSync(JSON.stringify(record), { level: 1 }));
   return path;
