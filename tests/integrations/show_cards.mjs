@@ -1,10 +1,8 @@
 // What a browser shows of pages: node show_cards.mjs FOLDER PAGE... prints a JSON array, one object a page; pictures go
 // to FOLDER.
 import { mkdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-
-const { chromium } = createRequire(new URL("../../web/package.json", import.meta.url))("playwright-core");
+import { launch } from "../../web/tests/chromium.mjs";
 
 const textOf = async (page, selector) => ((await page.locator(selector).count()) ? (await page.locator(selector).first().innerText()).replace(/\s+/g, " ").trim() : null);
 
@@ -21,7 +19,7 @@ async function show(browser, folder, path, number) {
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("request", (request) => !/^(file|data):/.test(request.url()) && troubles.push(request.url()));
   await page.goto(`file://${path}`);
-  await page.waitForTimeout(300);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))); // it draws itself while it is loaded
   await page.screenshot({ path: join(folder, `metaflow-card-${number}.png`), fullPage: true });
   const drawn = await page.locator("canvas").evaluateAll((all, source) => all.filter(new Function(`return ${source}`)()).length, isDrawn.toString());
   const shown = {
@@ -35,7 +33,7 @@ async function show(browser, folder, path, number) {
 
 const [, , folder, ...paths] = process.argv;
 mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await launch();
 const shown = [];
 for (const [number, path] of paths.entries()) shown.push(await show(browser, folder, path, number));
 await browser.close();
