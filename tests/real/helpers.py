@@ -258,7 +258,7 @@ def numbers_of(text):
     return {name: float(value) for name, value in re.findall(r"(?m)^(\w+) ([\d.]+)$", text)}
 
 
-def wait_until(condition, what, patience=PATIENCE):
+def wait_until(condition, what, patience=PATIENCE, pause=0.01):
     """Polls; returns the first true value."""
     end = time.monotonic() + patience
     while True:
@@ -266,7 +266,7 @@ def wait_until(condition, what, patience=PATIENCE):
         if value:
             return value
         assert time.monotonic() < end, f"waited {patience} s for: {what}"
-        time.sleep(0.01)
+        time.sleep(pause)
 
 
 def finish(process, text="\n"):
@@ -325,6 +325,14 @@ def state_of(pid):
     return fields[0].replace("t", "T") if fields else None
 
 
+def name_of(pid):
+    """Its command, as the kernel cuts it; None when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().rstrip("\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
 def is_running(pid):
     return state_of(pid) not in (None, "Z", "X")
 
@@ -374,6 +382,12 @@ def parse_csv(text):
 def row_count(path):
     """Rows so far, of a file that is being written."""
     return Path(path).read_text().count("\n") - 1 if os.path.exists(path) else 0
+
+
+def until_lines(path, lines, then="exit 0"):
+    """A job that ends when the file has so many lines, however long a loaded machine takes for them."""
+    script = f'while [ "$(cat "$0" 2>/dev/null | wc -l)" -lt {lines} ]; do sleep 0.02; done; {then}'
+    return ["sh", "-c", script, str(path)]
 
 
 def read_csv(path):

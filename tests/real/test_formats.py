@@ -3,14 +3,16 @@
 import json
 import os
 import re
+import signal
 import sqlite3
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from helpers import (csv_header, finish, parse_csv, popen, read_csv, row_count, tracker, wait_until,
-                     workload)
+from helpers import (csv_header, finish, parse_csv, popen, read_csv, row_count, state_of, tracker,
+                     until_lines, wait_until, workload)
 
 SCHEMAS = ["v1", "v2", "v3"]
 ROWS = ["process", "system", "both"]
@@ -70,7 +72,7 @@ def test_numbers_are_short_and_bounded():
 
 @pytest.mark.parametrize("schema", [*SCHEMAS, "full"])
 def test_json_lines(schema):
-    tracker("-q", "--schema", schema, "-i", "0.05", "-o", "rows.jsonl", "sleep", "0.3", check=True)
+    tracker("-q", "--schema", schema, "-i", "0.05", "-o", "rows.jsonl", *until_lines("rows.jsonl", 2), check=True)
     rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
     assert len(rows) >= 2
     for row in rows:
@@ -137,8 +139,9 @@ def test_sqlite_of_many_rows_is_sound():
 
 
 def test_output_on_stdout():
-    done = tracker("-q", "-i", "0.05", "-o", "-", "sleep", "0.3")
-    assert len(parse_csv(done.stdout)) >= 2
+    with open("out", "w") as out:
+        tracker("-q", "-i", "0.05", "-o", "-", *until_lines("out", 3), stdout=out, check=True)
+    assert len(read_csv("out")) >= 2
     done = tracker("-q", "-f", "jsonl", "-o", "-", "true")
     assert json.loads(done.stdout)["schema"] == "v2"
 
@@ -158,9 +161,36 @@ def test_output_to_a_named_pipe():
     os.mkfifo("pipe")
     reader = popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
     done = tracker("-q", "-o", "pipe", "true")
-    out, _ = reader.communicate()
-    assert done.returncode == 0
-    assert len(parse_csv(out)) == 1
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(parse_csv(reader.stdout.read())) == 1
+
+
+def test_output_to_a_named_pipe_whose_reader_comes_later(started):
+    os.mkfifo("pipe")
+    process = started("-q", "-o", "pipe", "true")
+    wait_until(lambda: state_of(process.pid) == "S", "the tracker to wait for a reader")
+    assert process.poll() is None
+    reader = popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
+    assert len(parse_csv(reader.stdout.read())) == 1
+    assert process.wait() == 0
+
+
+def test_a_named_pipe_without_a_reader_is_refused():
+    os.mkfifo("pipe")
+    done = tracker("-q", "-o", "pipe", "touch", "started")
+    assert done.returncode == 125 and not os.path.exists("started")
+    assert "no reader has opened the pipe pipe" in done.stderr
+
+
+def test_waiting_for_a_reader_ends_with_a_signal(started):
+    os.mkfifo("pipe")
+    process = started("-q", "-o", "pipe", "touch", "started")
+    # Blocked and pending, not ignored: else the signal would come before the tracker can have it.
+    wait_until(lambda: state_of(process.pid) == "S", "the tracker to wait for a reader")
+    begin = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() in (125, -signal.SIGTERM)
+    assert time.monotonic() - begin < 4 and not os.path.exists("started")
 
 
 def test_existing_file_is_refused_in_every_format():

@@ -117,10 +117,11 @@ def test_overhead_is_small(tmp_path):
 def test_summary_replaces_only_with_force():
     Path("summary.json").write_text("precious")
     done = tracker("-s", "summary.json", "touch", "started")
-    if done.returncode == 125:
-        assert Path("summary.json").read_text() == "precious" and not os.path.exists("started")
-    else:
-        json.loads(Path("summary.json").read_text())
+    assert done.returncode == 125 and "--force" in done.stderr
+    assert Path("summary.json").read_text() == "precious" and not os.path.exists("started")
+    done = tracker("--force", "-s", "summary.json", "touch", "started")
+    assert done.returncode == 0 and os.path.exists("started")
+    assert json.loads(Path("summary.json").read_text())["exit_code"] == 0
 
 
 def test_quick_succession_of_processes(tmp_path):

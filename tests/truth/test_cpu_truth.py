@@ -109,10 +109,19 @@ def test_both_truths_agree(half, folder):
 
 def test_all_cores_without_margins(half, folder):
     """The first and the last interval count, and no row has more than the machine."""
-    rows = folder / "rows.csv"
-    run = Run(half, folder, "cores", 5, options=["-o", str(rows), "--rows", "process"])
+    path = folder / "rows.csv"
+    run = Run(half, folder, "cores", 5, interval=0.1, options=["-o", str(path), "--rows", "process"])
     assert run.cpu["value"] == pytest.approx(run.said["self_seconds"], rel=0.005)
     assert run.cpu["coverage"] > 0.99
+    rows = helpers.read_csv(path)
+    assert len(rows) == run.summary["samples"] > 10
+    begins = [run.summary["start_time"], *(row["timestamp"] for row in rows)]
+    for begin, row in zip(begins, rows):
+        used, span = row["utime"] + row["stime"], row["timestamp"] - begin
+        assert used <= helpers.CORES * (span + STAMP_SECONDS), (row, span)
+        # The share is of the interval between two reads, the stamps are those of the rows.
+        assert row["cpu_usage"] <= helpers.CORES * (1 + STAMP_SECONDS / min(span, 0.1)), (row, span)
+    assert sum(row["utime"] + row["stime"] for row in rows) == pytest.approx(run.cpu["value"], rel=0.01)
 
 
 def test_expected_sources_are_there(half):
