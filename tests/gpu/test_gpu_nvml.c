@@ -58,13 +58,13 @@ static void world_init(struct world *w, const char *script)
     write_script(w, script);
     snprintf(w->script, sizeof w->script, "%s/script", w->root.path);
     setenv("FAKE_NVML", w->script, 1);
-    CHECK(trk__context_init(&w->context, w->root.path, NULL) == 0);
+    REQUIRE(trk__context_init(&w->context, w->root.path, NULL) == 0);
     w->context.clock =
         (struct trk_clock){.monotonic_ns = fake_now, .realtime_ns = real_now, .state = w};
     w->context.ticks_per_second = 100;
     trk__proc_tree_init(&w->tree, &w->context);
     w->tree.follow_children = true;
-    CHECK(trk__proc_tree_set_root(&w->tree, 100) == 0);
+    REQUIRE(trk__proc_tree_set_root(&w->tree, 100) == 0);
     CHECK(trk__proc_tree_discover(&w->tree, 0) == 0);
     CHECK_U64(w->tree.count, 2);
 }
@@ -72,7 +72,7 @@ static void world_init(struct world *w, const char *script)
 static void world_open(struct world *w, const char *wanted, const char *script)
 {
     world_init(w, script);
-    CHECK(trk__gpu_open(&w->context, wanted, &w->gpu) == 0);
+    REQUIRE(trk__gpu_open(&w->context, wanted, &w->gpu) == 0);
 }
 
 static void world_done(struct world *w)
@@ -502,7 +502,7 @@ static void in_a_container_only_what_is_the_jobs_alone(void)
     link_to(&w, "proc/101/fd/3", "/dev/nvidia0");
     link_to(&w, "proc/101/fd/4", "/dev/nvidia0");
     fake_root_write(&w.root, "proc/100/fd/0", " ");
-    CHECK(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
+    REQUIRE(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
     tick(&w);
     CHECK_RAW(&w, PROC_GPU_USAGE, 300000);
     CHECK_RAW(&w, PROC_GPU_VRAM, 640);
@@ -557,7 +557,7 @@ static void in_a_container_with_others_that_are_hidden(void)
     link_to(&w, "proc/101/fd/3", "/dev/nvidia0");
     fake_root_write(&w.root, "proc/100/fd/0", " ");
     fake_root_write(&w.root, "proc/777/fd", " "); /* no folder: it can't be listed */
-    CHECK(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
+    REQUIRE(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
     tick(&w);
     CHECK_ABSENT(&w, PROC_GPU_VRAM);
 
@@ -613,7 +613,7 @@ static void a_container_with_a_driver_that_knows_it(void)
     link_to(&w, "proc/101/fd/3", "/dev/nvidia0");
     link_to(&w, "proc/555/fd/3", "/dev/nvidia0");
     fake_root_write(&w.root, "proc/100/fd/0", " ");
-    CHECK(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
+    REQUIRE(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
     tick(&w);
     CHECK_RAW(&w, PROC_GPU_USAGE, 250000);
     CHECK_RAW(&w, PROC_GPU_VRAM, 600);
@@ -658,7 +658,7 @@ static void without_a_gpu_nothing_is_started(void)
     fake_root_write(&w.root, "sys/class/drm/renderD128/device/vendor",
                     "0x1af4\n"); /* a VM's display */
     unsigned threads = thread_count();
-    CHECK(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
+    REQUIRE(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
     tick(&w);
     CHECK_U64(thread_count(), threads);
     CHECK_RAW(&w, SYS_GPU_USAGE, 0);

@@ -98,19 +98,18 @@ static void world_init(struct world *w)
         &w->root,
         &(struct fake_process){.pid = 100, .ppid = 1, .start = 1, .minflt = 1, .resident = 1});
     setenv("FAKE_SMI", w->root.path, 1);
-    CHECK(trk__context_init(&w->context, w->root.path, NULL) == 0);
+    REQUIRE(trk__context_init(&w->context, w->root.path, NULL) == 0);
     w->context.clock =
         (struct trk_clock){.monotonic_ns = fake_now, .realtime_ns = fake_now, .state = w};
     w->context.ticks_per_second = 100;
     trk__proc_tree_init(&w->tree, &w->context);
-    CHECK(trk__proc_tree_set_root(&w->tree, 100) == 0);
+    REQUIRE(trk__proc_tree_set_root(&w->tree, 100) == 0);
 }
 
 static void tick(struct world *w)
 {
-    const struct timespec round = {.tv_nsec = 150000000};
-    nanosleep(&round, NULL);
-    w->now_ns += SECOND;
+    w->now_ns +=
+        SECOND / 1000; /* no faster than the programs' clock: figures must not become old */
     trk__gpu_ask(w->gpu, &w->tree);
     trk__sample_clear(&w->sample);
     trk__gpu_fill(
@@ -119,14 +118,16 @@ static void tick(struct world *w)
         &w->sample);
 }
 
+static bool is_raw_after_tick(struct world *w, enum trk_metric metric, uint64_t expected)
+{
+    tick(w);
+    return trk__sample_has(&w->sample, metric) && w->sample.raw[metric] == expected;
+}
+
 /* The programs have their own pace, and a busy machine slows them down. */
 static void tick_until(struct world *w, enum trk_metric metric, uint64_t expected)
 {
-    for (unsigned i = 0; i < 40; i++) {
-        tick(w);
-        if (trk__sample_has(&w->sample, metric) && w->sample.raw[metric] == expected)
-            return;
-    }
+    WAIT_UNTIL(is_raw_after_tick(w, metric, expected));
 }
 
 static void world_done(struct world *w)
@@ -150,7 +151,7 @@ static const char device_head[] =
     "memory.total [MiB], temperature.gpu, power.draw [W], clocks.current.sm [MHz], "
     "clocks.current.memory [MHz], name\n";
 
-static void machine(struct world *w)
+static void machine(struct world *w, const char *process_rows)
 {
     world_init(w);
     fake_root_write(&w->root, "devices.head", "%s", device_head);
@@ -162,11 +163,8 @@ static void machine(struct world *w)
     fake_root_write(&w->root, "processes.head",
                     "# gpu   pid  type    sm   mem   enc   dec    fb   command\n"
                     "# Idx     #   C/G     %%     %%     %%     %%    MB   name\n");
-    fake_root_write(&w->root, "processes.rows",
-                    "    0   100     C    20     5     -     -   953   python\n"
-                    "    0   999     C    15     5     -     -   700   other\n"
-                    "    1     -     -     -     -     -     -     -   -\n");
-    CHECK(trk__gpu_open(&w->context, NULL, &w->gpu) == 0);
+    fake_root_write(&w->root, "processes.rows", "%s", process_rows);
+    REQUIRE(trk__gpu_open(&w->context, NULL, &w->gpu) == 0);
 }
 
 /* The pids of the programs that were started, as the script noted them. */
@@ -199,7 +197,9 @@ static bool is_alive(int pid)
 static void figures_arrive_and_the_programs_end_with_us(void)
 {
     struct world w;
-    machine(&w);
+    machine(&w, "    0   100     C    20     5     -     -   953   python\n"
+                "    0   999     C    15     5     -     -   700   other\n"
+                "    1     -     -     -     -     -     -     -   -\n");
     tick_until(&w, TRK_M_PROC_GPU_USAGE, 200000);
     CHECK_RAW(&w, SYS_GPU_USAGE, 420000);
     CHECK_RAW(&w, SYS_GPU_VRAM, UINT64_C(2864) << 20);
@@ -222,14 +222,12 @@ static void figures_arrive_and_the_programs_end_with_us(void)
     tick_until(&w, TRK_M_PROC_GPU_VRAM, 0);
     CHECK_RAW(&w, PROC_GPU_VRAM, 0);
     int pid[8];
-    CHECK_U64(started(&w, pid), 2); /* kept, not started at each tick */
+    REQUIRE_U64(started(&w, pid), 2); /* kept, not started at each tick */
     CHECK(is_alive(pid[0]) && is_alive(pid[1]));
     CHECK(trk__helper_is_ours(pid[0]) && trk__helper_is_ours(pid[1]));
     trk__gpu_close(w.gpu);
     w.gpu = NULL;
-    for (unsigned i = 0; i < 200 && (is_alive(pid[0]) || is_alive(pid[1])); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    CHECK(!is_alive(pid[0]) && !is_alive(pid[1]));
+    WAIT_UNTIL(!is_alive(pid[0]) && !is_alive(pid[1]));
     world_done(&w);
 }
 
@@ -238,7 +236,7 @@ static void what_does_not_answer_is_absent(void)
     struct world w;
     struct timespec before, after;
     world_init(&w);
-    CHECK(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
+    REQUIRE(trk__gpu_open(&w.context, NULL, &w.gpu) == 0);
     clock_gettime(CLOCK_MONOTONIC, &before);
     tick(&w);
     clock_gettime(CLOCK_MONOTONIC, &after);
@@ -249,15 +247,21 @@ static void what_does_not_answer_is_absent(void)
     world_done(&w);
 }
 
+static bool has_rounds(const struct world *w, const char *name, off_t count)
+{
+    char path[128];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/%s", w->root.path, name);
+    return stat(path, &status) == 0 && status.st_size >= count;
+}
+
 static void a_gpu_that_pmon_leaves_out_is_not_idle(void)
 {
     struct world w;
-    machine(&w);
-    fake_root_write(&w.root, "processes.rows",
-                    "    0   100     C    20     5     -     -   953   python\n");
+    machine(&w, "    0   100     C    20     5     -     -   953   python\n");
     tick_until(&w, TRK_M_SYS_GPU_USAGE, 420000);
-    tick(&w);
-    CHECK_RAW(&w, SYS_GPU_USAGE, 420000);
+    WAIT_UNTIL(has_rounds(&w, "processes.rounds", 3)); /* what pmon has said can be read */
+    tick_until(&w, TRK_M_SYS_GPU_USAGE, 420000);
     CHECK_ABSENT(&w, PROC_GPU_USAGE);
     CHECK_ABSENT(&w, PROC_GPU_VRAM);
     world_done(&w);

@@ -1,9 +1,11 @@
 #include "check.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 static struct {
     jmp_buf end;
@@ -67,6 +69,34 @@ _Noreturn void check_skip(const char *format, ...)
     if (getenv("TRK_MUST_WORK"))
         FAIL("skipped although TRK_MUST_WORK is set: %s", running.skip_reason);
     check_end_test();
+}
+
+pid_t check_fork(void)
+{
+    pid_t parent = getpid(), pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent))
+        _exit(1);
+    return pid;
+}
+
+void check_kill(pid_t pid)
+{
+    REQUIRE(pid > 0);
+    CHECK(kill(pid, SIGKILL) == 0);
+    CHECK(waitpid(pid, NULL, 0) == pid);
+}
+
+/* A program that a script starts in its background, or that nohup or cron starts, has signals ignored. */
+__attribute__((constructor)) static void reset_signals(void)
+{
+    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGALRM,
+                                  SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD, SIGXFSZ};
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL);
 }
 
 /* The name is printed first: a test that crashes or hangs is the last one that the output names. */

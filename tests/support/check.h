@@ -1,8 +1,8 @@
 /* A small test harness with TAP output (https://testanything.org): one line for each test function.
  *
- *   CHECK...  a failure is reported and the test continues, so that one run shows all of them
- *   REQUIRE   a failure ends the test: for what the lines after it depend on
- *   SKIP      ends the test: this machine cannot run it. With TRK_MUST_WORK set that is a failure.
+ *   CHECK...    a failure is reported and the test continues, so that one run shows all of them
+ *   REQUIRE...  a failure ends the test: for what the lines after it depend on
+ *   SKIP        ends the test: this machine cannot run it. With TRK_MUST_WORK set that is a failure.
  *
  * All of them can stand in helper functions. REQUIRE and SKIP belong to the thread that runs the test; in a forked
  * child they end the child.
@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 struct check_test {
     const char *name;
@@ -47,6 +49,24 @@ bool check_failed(void);
 __attribute__((format(printf, 3, 4))) void check_fail(const char *file, int line,
                                                       const char *format, ...);
 __attribute__((format(printf, 1, 2))) void check_note(const char *format, ...);
+
+/* A fork that worked. The child is killed when the test program ends, however that happens. */
+pid_t check_fork(void);
+
+/* Kills and reaps a process. No number stands for more than one: kill(-1) and kill(0) would reach others. */
+void check_kill(pid_t pid);
+
+/* Asks every millisecond whether a state is reached. After a minute the test ends as failed. */
+#define WAIT_UNTIL(state)                                                                          \
+    do {                                                                                           \
+        for (int i_ = 0; !(state); i_++) {                                                         \
+            if (i_ == 60000) {                                                                     \
+                FAIL("not reached: %s", #state);                                                   \
+                check_end_test();                                                                  \
+            }                                                                                      \
+            usleep(1000);                                                                          \
+        }                                                                                          \
+    } while (0)
 
 _Noreturn void check_end_test(void);
 _Noreturn __attribute__((format(printf, 1, 2))) void check_skip(const char *format, ...);
@@ -74,6 +94,16 @@ _Noreturn __attribute__((format(printf, 1, 2))) void check_skip(const char *form
         unsigned long long e_ = (unsigned long long)(expected);                                    \
         if (a_ != e_)                                                                              \
             FAIL("%s is %llu, not %llu", #actual, a_, e_);                                         \
+    } while (0)
+
+#define REQUIRE_U64(actual, expected)                                                              \
+    do {                                                                                           \
+        unsigned long long a_ = (unsigned long long)(actual);                                      \
+        unsigned long long e_ = (unsigned long long)(expected);                                    \
+        if (a_ != e_) {                                                                            \
+            FAIL("%s is %llu, not %llu", #actual, a_, e_);                                         \
+            check_end_test();                                                                      \
+        }                                                                                          \
     } while (0)
 
 #define CHECK_NEAR(actual, expected, tolerance)                                                    \

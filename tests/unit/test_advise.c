@@ -32,14 +32,14 @@ static struct trk_run_facts plain_run(double peak_mib)
 static double memory_mib(const struct trk_run_facts *runs, size_t count, enum trk_level level)
 {
     struct trk_advice advice;
-    CHECK(trk__advise(runs, count, 0.1, &advice) == 0);
+    REQUIRE(trk__advise(runs, count, 0.1, &advice) == 0);
     return advice.level[level].memory_bytes / TRK_MIB;
 }
 
 static double risk(const struct trk_run_facts *runs, size_t count, enum trk_level level)
 {
     struct trk_advice advice;
-    CHECK(trk__advise(runs, count, 0.1, &advice) == 0);
+    REQUIRE(trk__advise(runs, count, 0.1, &advice) == 0);
     return advice.level[level].memory_risk;
 }
 
@@ -400,7 +400,7 @@ static void too_little_gives_peaks_alone(void)
     struct trk_run_facts run = burst_run();
     run.samples = 9;
     struct trk_advice advice;
-    CHECK(trk__advise(&run, 1, 0.1, &advice) == 0);
+    REQUIRE(trk__advise(&run, 1, 0.1, &advice) == 0);
     CHECK(!advice.enough);
     CHECK_NAN(advice.level[TRK_LEVEL_BALANCED].memory_bytes);
     CHECK_NAN(advice.level[TRK_LEVEL_BALANCED].cpu_cores);
@@ -487,7 +487,7 @@ static void check_paste(const char *form, const struct trk_advice_level *level,
 {
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
-    CHECK(trk__paste(form, level, &text) == 0);
+    REQUIRE(trk__paste(form, level, &text) == 0);
     CHECK_TEXT(text.data, expected);
     trk__buffer_done(&text);
 }

@@ -132,7 +132,7 @@ static void levels_are_in_order_and_above_what_failed(void)
     for (int i = 0; i < CASES; i++) {
         draw(&drawn);
         struct trk_advice advice;
-        CHECK(trk__advise(drawn.run, drawn.count, 0.5 * share(), &advice) == 0);
+        REQUIRE(trk__advise(drawn.run, drawn.count, 0.5 * share(), &advice) == 0);
         if (!advice.enough) {
             CHECK(advice.message[0] != '\0');
             continue;
@@ -198,12 +198,12 @@ static void texts_stay_texts(void)
     for (int i = 0; i < 3000; i++) {
         draw(&drawn);
         struct trk_advice advice;
-        CHECK(trk__advise(drawn.run, drawn.count, 0.1, &advice) == 0);
+        REQUIRE(trk__advise(drawn.run, drawn.count, 0.1, &advice) == 0);
         trk__buffer_clear(&text);
         struct trk_json json = trk__json(&text);
         trk__advice_json(&advice, &json);
         for (size_t k = 0; advice.enough && trk__paste_name(k); k++)
-            CHECK(trk__paste(trk__paste_name(k), &advice.level[i % 3], &text) == 0);
+            REQUIRE(trk__paste(trk__paste_name(k), &advice.level[i % 3], &text) == 0);
         CHECK(text.failure == 0);
         CHECK(!strstr(text.data, "nan") && !strstr(text.data, "inf\""));
     }

@@ -113,7 +113,7 @@ static void a_file_longer_than_one_read_comes_whole(void)
 static void a_kept_file_may_come_later_and_go(void)
 {
     char folder[] = "/tmp/trk-base-XXXXXX";
-    CHECK(mkdtemp(folder) != NULL);
+    REQUIRE(mkdtemp(folder) != NULL);
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct trk_kept_file file;
     struct trk_buffer buffer;

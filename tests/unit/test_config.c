@@ -257,7 +257,7 @@ static char path[128];
 static void write_config(const char *toml)
 {
     FILE *file = fopen(path, "w");
-    CHECK(file != NULL);
+    REQUIRE(file != NULL);
     fputs(toml, file);
     fclose(file);
 }

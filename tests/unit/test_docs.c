@@ -16,7 +16,7 @@ static bool found[CLI_OPTION_COUNT];
 static void read_text(const char *path)
 {
     FILE *file = fopen(path, "r");
-    CHECK(file != NULL);
+    REQUIRE(file != NULL);
     size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
     CHECK(len > 0 && len < sizeof text - 1);
     text[len] = '\0';
@@ -171,7 +171,7 @@ static void test_examples_of_the_man_page(void)
     strip_roff();
     char *save = NULL, *examples = strstr(text, ".SH EXAMPLES");
     int count = 0;
-    CHECK(examples != NULL);
+    REQUIRE(examples != NULL);
     for (char *line = strtok_r(examples, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (strncmp(line, ".B resource-tracker ", 20) != 0)
             continue;

@@ -72,7 +72,7 @@ static void check_says(const struct world *world, const char *rule, const char *
                        const char *evidence)
 {
     const struct trk_finding *finding = find(world, rule);
-    CHECK(finding != NULL);
+    REQUIRE(finding != NULL);
     if (finding) {
         CHECK_TEXT(finding->title, title);
         CHECK_TEXT(finding->evidence, evidence);

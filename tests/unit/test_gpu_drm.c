@@ -167,15 +167,15 @@ static void world_init(struct world *w)
 
 static void world_start(struct world *w)
 {
-    CHECK(trk__context_init(&w->context, w->root.path, NULL) == 0);
+    REQUIRE(trk__context_init(&w->context, w->root.path, NULL) == 0);
     w->context.clock =
         (struct trk_clock){.monotonic_ns = fake_now, .realtime_ns = fake_now, .state = w};
     w->context.ticks_per_second = 100;
     trk__proc_tree_init(&w->tree, &w->context);
     w->tree.follow_children = true;
-    CHECK(trk__proc_tree_set_root(&w->tree, 100) == 0);
+    REQUIRE(trk__proc_tree_set_root(&w->tree, 100) == 0);
     CHECK(trk__proc_tree_discover(&w->tree, 0) == 0);
-    CHECK(trk__gpu_open(&w->context, NULL, &w->gpu) == 0);
+    REQUIRE(trk__gpu_open(&w->context, NULL, &w->gpu) == 0);
 }
 
 static void world_done(struct world *w)

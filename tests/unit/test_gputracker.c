@@ -84,14 +84,14 @@ static void test_usage_texts(void)
                                   .ram_main = {1662976, 135168, 1527808},
                                   .compute_seconds = 1.0811};
     char *text;
-    CHECK(trk_gpu_usage_text(&usage, NULL, &text, NULL) == 0);
+    REQUIRE(trk_gpu_usage_text(&usage, NULL, &text, NULL) == 0);
     CHECK(strncmp(text,
                   "Max RAM:\n   Unit: gigabytes\n   System capacity: 67.254\n   System: 0.0\n"
                   "   Main:\n      Total RSS: 0.002\n      Private RSS: 0.0\n",
                   120) == 0);
     CHECK(strstr(text, "\nCompute time:\n   Unit: hours\n   Time: 0.0") != NULL);
     trk_free(text);
-    CHECK(trk_gpu_usage_json(&usage, NULL, &text, NULL) == 0);
+    REQUIRE(trk_gpu_usage_json(&usage, NULL, &text, NULL) == 0);
     CHECK(strstr(text, "\"private_rss\": 0.00013516800000000002,") != NULL);
     CHECK(strstr(text, "\"time\": 0.0003003055555555555") != NULL);
     CHECK(strstr(text, "cpu_utilization") == NULL && strstr(text, "descendents") != NULL);
@@ -100,7 +100,7 @@ static void test_usage_texts(void)
     trk_gpu_form_init(&form);
     form.compat = TRK_GPU_COMPAT_5;
     usage.cpu_main.max_hardware = 12.5;
-    CHECK(trk_gpu_usage_text(&usage, &form, &text, NULL) == 0);
+    REQUIRE(trk_gpu_usage_text(&usage, &form, &text, NULL) == 0);
     CHECK(strstr(text, "      Max hardware percent: 12.5\n") && !strstr(text, "escendents"));
     trk_free(text);
     usage.size = 0;
@@ -215,7 +215,7 @@ static void world_init(struct world *world)
     *world = (struct world){0};
     fake_root_init(&world->root);
     fake_root_write(&world->root, "proc/stat", "\n");
-    CHECK(trk__context_init(&world->context, world->root.path, NULL) == 0);
+    REQUIRE(trk__context_init(&world->context, world->root.path, NULL) == 0);
     test_now_ns = 1;
     world->context.clock = (struct trk_clock){.monotonic_ns = stopped_clock, .state = world};
     world->context.page_bytes = 4096;
@@ -492,7 +492,7 @@ static void test_files(const char *path)
     struct trk_data_table table;
     struct trk_error error;
     unlink(path);
-    CHECK(trk__data_writer_new(path, false, &writer, &error) == 0);
+    REQUIRE(trk__data_writer_new(path, false, &writer, &error) == 0);
     CHECK(trk__data_writer_table(writer, TRK_DATA_TABLE, columns, 3, &error) == 0);
     struct trk_data_cell first[] = {{.text = "a,\"b\"\nc"}, {.number = 7}, {.number = 0.1}};
     struct trk_data_cell second[] = {{.text = ""}, {.number = NAN}, {.number = 1794785904.8621027}};
@@ -500,14 +500,14 @@ static void test_files(const char *path)
     CHECK(trk__data_writer_row(writer, second, &error) == 0);
     CHECK(trk__data_writer_close(writer, &error) == 0);
     CHECK(trk__data_writer_new(path, false, &writer, &error) == -EEXIST);
-    CHECK(trk__data_read(path, TRK_DATA_TABLE, 0, &table, &error) == 0);
+    REQUIRE(trk__data_read(path, TRK_DATA_TABLE, 0, &table, &error) == 0);
     CHECK_U64(table.rows, 2);
     CHECK_TEXT(trk__data_text(&table, 0, 0), "a,\"b\"\nc");
     CHECK_NEAR(trk__data_number(&table, 0, 1), 7, 0);
     CHECK_NEAR(trk__data_number(&table, 1, 2), 1794785904.8621027, 0);
     CHECK(isnan(trk__data_number(&table, 1, 1)) && trk__data_find(&table, "none") < 0);
     trk__data_table_done(&table);
-    CHECK(trk__data_writer_new(path, true, &writer, &error) == 0);
+    REQUIRE(trk__data_writer_new(path, true, &writer, &error) == 0);
     CHECK(trk__data_writer_close(writer, &error) == 0);
     unlink(path);
 }
@@ -535,7 +535,7 @@ static void test_calls_of_blocks(void)
     trk_sub_track *log;
     char *json;
     CHECK(trk_sub_track_new("x.txt", true, &log, NULL) == -EINVAL);
-    CHECK(trk_sub_track_new(path, true, &log, NULL) == 0);
+    REQUIRE(trk_sub_track_new(path, true, &log, NULL) == 0);
     /* One that calls itself, one that never ends, another process at the same time. */
     log_at(log, 1, TRK_SUB_TRACK_START, 10);
     log_at(log, 1, TRK_SUB_TRACK_START, 11);
@@ -544,13 +544,13 @@ static void test_calls_of_blocks(void)
     log_at(log, 1, TRK_SUB_TRACK_STOP, 13);
     log_at(log, 2, TRK_SUB_TRACK_STOP, 14);
     log_at(log, 1, TRK_SUB_TRACK_START, 20);
-    CHECK(trk_sub_track_calls(path, "block", &json, NULL) == 0);
+    REQUIRE(trk_sub_track_calls(path, "block", &json, NULL) == 0);
     CHECK_TEXT(json, "[[10.0,13.0],[11.0,12.0],[11.5,14.0]]");
     trk_free(json);
-    CHECK(trk_sub_track_calls(path, "none", &json, NULL) == 0);
+    REQUIRE(trk_sub_track_calls(path, "none", &json, NULL) == 0);
     CHECK_TEXT(json, "[]");
     trk_free(json);
-    CHECK(trk_sub_track_names(path, &json, NULL) == 0);
+    REQUIRE(trk_sub_track_names(path, &json, NULL) == 0);
     CHECK_TEXT(json, "[\"block\"]");
     trk_free(json);
     unlink(path);
@@ -570,8 +570,8 @@ static void test_wrong_results(void)
         CHECK(trk_sub_track_compare(names, &texts[i], 1, "max", TRK_SUB_TRACK_JSON, &text, NULL,
                                     &error) < 0);
     const char *good = "{\"overall\":{\"x\":{\"max\":1,\"min\":NaN}},\"static_data\":{\"a\":[1]}}";
-    CHECK(trk_sub_track_compare(names, &good, 1, "max", TRK_SUB_TRACK_TEXT, &text, NULL, &error) ==
-          0);
+    REQUIRE(trk_sub_track_compare(names, &good, 1, "max", TRK_SUB_TRACK_TEXT, &text, NULL,
+                                  &error) == 0);
     CHECK_TEXT(text, "Overall Resource Usage:\n\tX:\n\t\t   a\n\t\t 1.0\n"
                      "Code Block Resource Usage:\nCode Block Compute Time:\n");
     trk_free(text);

@@ -84,8 +84,8 @@ static uint16_t listen_mutely(int *ret_fd)
     socklen_t len = sizeof address;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     *ret_fd = socket(AF_INET, SOCK_STREAM, 0);
-    CHECK(bind(*ret_fd, (struct sockaddr *)&address, sizeof address) == 0);
-    CHECK(listen(*ret_fd, 8) == 0);
+    REQUIRE(bind(*ret_fd, (struct sockaddr *)&address, sizeof address) == 0);
+    REQUIRE(listen(*ret_fd, 8) == 0);
     getsockname(*ret_fd, (struct sockaddr *)&address, &len);
     return ntohs(address.sin_port);
 }
@@ -186,7 +186,7 @@ static void test_server_facts(void)
     fake_root_write(&root, "proc/cpuinfo", "processor\t: 0\nmodel name\t: Some CPU @ 2.50GHz\n");
     fake_root_write(&root, "sys/devices/system/cpu/online", "0-3,8,10-11\n");
     fake_root_write(&root, "proc/self/cgroup", "0::/system.slice/docker-0a.scope\n");
-    CHECK(trk_server_info_json(root.path, &json, NULL) == 0);
+    REQUIRE(trk_server_info_json(root.path, &json, NULL) == 0);
     CHECK_TEXT(text_at(json, "os"), "Linux");
     CHECK_NEAR(trk__json_number_at(json, "vcpus"), 7, 0);
     CHECK_NEAR(trk__json_number_at(json, "memory_mb"), 15788.21, 0); /* 16167128 / 1024 */
@@ -199,7 +199,7 @@ static void test_server_facts(void)
     trk_free(json);
     setenv("SLURM_JOB_ID", "4711", 1);
     setenv("METAFLOW_RUN_ID", "17", 1);
-    CHECK(trk_server_info_json(root.path, &json, NULL) == 0);
+    REQUIRE(trk_server_info_json(root.path, &json, NULL) == 0);
     CHECK_TEXT(text_at(json, "orchestrators.0.name"), "metaflow");
     CHECK_TEXT(text_at(json, "orchestrators.1.name"), "slurm");
     CHECK_TEXT(text_at(json, "orchestrators.1.job"), "4711");
@@ -222,7 +222,7 @@ static void test_limits_of_ancestors(void)
     fake_root_write(&root, "sys/fs/cgroup/a/memory.max", "1073741824\n");
     fake_root_write(&root, "sys/fs/cgroup/a/b/cpu.max", "400000 100000\n");
     fake_root_write(&root, "sys/fs/cgroup/a/b/memory.max", "2147483648\n");
-    CHECK(trk_server_info_json(root.path, &json, NULL) == 0);
+    REQUIRE(trk_server_info_json(root.path, &json, NULL) == 0);
     CHECK_NEAR(trk__json_number_at(json, "cpu_quota_cores"), 1.5, 0);
     CHECK_NEAR(trk__json_number_at(json, "memory_limit_mb"), 1024, 0);
     trk_free(json);

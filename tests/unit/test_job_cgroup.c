@@ -53,7 +53,7 @@ static void world_init(struct world *world, const char *dir)
     *world = (struct world){.now_ns = 1000000000, .dir = dir};
     fake_root_init(&world->root);
     fake_root_write(&world->root, "proc/stat", "processes 1\n");
-    CHECK(trk__context_init(&world->context, world->root.path, NULL) == 0);
+    REQUIRE(trk__context_init(&world->context, world->root.path, NULL) == 0);
     world->context.clock = (struct trk_clock){clock_ns, clock_ns, &world->now_ns};
     trk__proc_tree_init(&world->tree, &world->context);
     world->tree.self_pid = SELF;
@@ -63,7 +63,7 @@ static void world_init(struct world *world, const char *dir)
     born(world, ROOT, 1);
     born(world, CHILD, ROOT);
     born(world, STRANGER, 1);
-    CHECK(trk__proc_tree_set_root(&world->tree, ROOT) == 0);
+    REQUIRE(trk__proc_tree_set_root(&world->tree, ROOT) == 0);
     look(world);
     CHECK_U64(world->tree.count, 2);
     list(world, "100\n101\n");

@@ -27,7 +27,7 @@ static struct told told_by(const char *fixture)
     struct trk_kernel_log log = {0};
     snprintf(path, sizeof path, "%s/fixtures/kmsg/%s", TRK_TESTS, fixture);
     FILE *file = fopen(path, "r");
-    CHECK(file);
+    REQUIRE(file);
     size_t len = file ? fread(text, 1, sizeof text, file) : 0;
     if (file)
         fclose(file);

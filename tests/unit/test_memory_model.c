@@ -15,7 +15,7 @@ static void fresh_model(const struct trk_mem_model_options *options)
 {
     trk__mem_model_free(model);
     model = NULL;
-    CHECK(trk__mem_model_new(options, &model) == 0);
+    REQUIRE(trk__mem_model_new(options, &model) == 0);
 }
 
 /* A process with so many MB of anonymous memory and of files. */

@@ -11,7 +11,7 @@ enum { MB_PAGES = 256 };
 static trk_mem_model *model_with(uint64_t file_mb)
 {
     trk_mem_model *model = NULL;
-    CHECK(trk__mem_model_new(NULL, &model) == 0);
+    REQUIRE(trk__mem_model_new(NULL, &model) == 0);
     trk__mem_tick_begin(model);
     struct trk_mem_tick_proc process = {.pid = 10,
                                         .ppid = 1,

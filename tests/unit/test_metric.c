@@ -78,7 +78,7 @@ static void only_as_much_is_filled_as_the_caller_has_room_for(void)
 static void the_public_catalogue_ends_with_an_error(void)
 {
     struct trk_metric_info info = {.size = sizeof info};
-    CHECK(trk_metric_at(TRK_M_PROC_MEMORY, &info) == 0);
+    REQUIRE(trk_metric_at(TRK_M_PROC_MEMORY, &info) == 0);
     CHECK_TEXT(info.name, "memory_bytes");
     CHECK_TEXT(info.names[0], "pss");
     CHECK_TEXT(info.names[1], "memory");
@@ -87,10 +87,10 @@ static void the_public_catalogue_ends_with_an_error(void)
     CHECK_TEXT(info.human_name, "memory usage");
     CHECK_NEAR(info.bytes_factors[0], 1024, 0);
     CHECK_NEAR(info.bytes_factors[2], 1048576, 0);
-    CHECK(trk_metric_at(TRK_M_PROC_UTIME, &info) == 0);
+    REQUIRE(trk_metric_at(TRK_M_PROC_UTIME, &info) == 0);
     CHECK_TEXT(info.units[0], "clock ticks");
     CHECK_TEXT(info.units[1], "seconds");
-    CHECK(trk_metric_at(TRK_M_SYS_MEM_USED, &info) == 0 && !info.units[2]);
+    REQUIRE(trk_metric_at(TRK_M_SYS_MEM_USED, &info) == 0 && !info.units[2]);
     CHECK(trk_metric_at(TRK_METRIC_COUNT, &info) == -ERANGE);
 }
 
@@ -171,14 +171,14 @@ static void devices_keep_their_index_and_new_ones_start_absent(void)
     trk__device_set(disk, 0, 77);
     trk__derive(&p.before, &p.now, 1000000000, &p.row);
     struct trk_device_rows *rows = &p.row.devices[TRK_SCOPE_DISK - TRK_SCOPE_DEVICE_FIRST];
-    CHECK_U64(rows->count, 2);
+    REQUIRE_U64(rows->count, 2);
     CHECK_TEXT(rows->item[0].name, "sda");
     CHECK_NEAR(rows->item[0].value[0], 500, 0);
     CHECK(isnan(rows->item[0].value[1]));
     CHECK(isnan(rows->item[1].value[0]));
     trk__sample_clear(&p.now);
     trk__derive(&p.before, &p.now, 1000000000, &p.row);
-    CHECK_U64(rows->count, 2); /* gone, but its column stays */
+    REQUIRE_U64(rows->count, 2); /* gone, but its column stays */
     CHECK(isnan(rows->item[0].value[0]));
     finish(&p);
 }

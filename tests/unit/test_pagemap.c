@@ -79,7 +79,7 @@ static void write_file(const struct fixture *fixture, const char *name, const vo
 static void fixture_open(struct fixture *fixture, const char *maps)
 {
     snprintf(fixture->root, sizeof fixture->root, "/tmp/trk-pagemap-XXXXXX");
-    CHECK(mkdtemp(fixture->root) != NULL);
+    REQUIRE(mkdtemp(fixture->root) != NULL);
     char path[128];
     snprintf(path, sizeof path, "%s/proc", fixture->root);
     CHECK(mkdir(path, 0700) == 0);
@@ -88,7 +88,7 @@ static void fixture_open(struct fixture *fixture, const char *maps)
     write_file(fixture, "proc/77/maps", maps, strlen(maps), 0);
     const char *status = "Name:\tjob\nRssShmem:\t   2048 kB\nThreads:\t1\n";
     write_file(fixture, "proc/77/status", status, strlen(status), 0);
-    CHECK(trk__context_init(&fixture->context, fixture->root, NULL) == 0);
+    REQUIRE(trk__context_init(&fixture->context, fixture->root, NULL) == 0);
     fixture->context.page_bytes = PAGE_BYTES;
 }
 
@@ -173,7 +173,7 @@ static void test_own_pages(void)
     REQUIRE(own != MAP_FAILED);
     memset(own, 1, used);
     struct trk_context context;
-    CHECK(trk__context_init(&context, NULL, NULL) == 0);
+    REQUIRE(trk__context_init(&context, NULL, NULL) == 0);
     struct trk_pagemap_sampler sampler;
     trk__pagemap_sampler_init(&sampler, &context, 1);
     struct trk_page_sample sample;

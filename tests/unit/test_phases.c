@@ -19,7 +19,7 @@ static struct trk_phase_list phases_of(const char *events)
     snprintf(text, sizeof text, "{%s,\"events\":%s}", rows, events);
     if (trk__snapshot_parse(text, strlen(text), "test", &snapshot, &error) < 0)
         check_note("%s", error.message);
-    CHECK(snapshot && trk__phases_find(snapshot, &list) == 0);
+    REQUIRE(snapshot && trk__phases_find(snapshot, &list) == 0);
     trk__snapshot_free(snapshot);
     return list;
 }
@@ -34,7 +34,7 @@ static void a_phase_has_what_its_rows_have(void)
 {
     struct trk_phase_list list =
         phases_of("[" EVENT("11", "work", "start", "1") "," EVENT("13", "work", "stop", "1") "]");
-    CHECK_U64(list.count, 1);
+    REQUIRE_U64(list.count, 1);
     CHECK_TEXT(list.item[0].name, "work");
     CHECK(!list.item[0].is_point && !list.item[0].is_open && list.item[0].count == 1);
     CHECK_NEAR(list.item[0].seconds, 2, 1e-9);
@@ -48,7 +48,7 @@ static void rows_that_are_partly_in_it_count_in_part(void)
     struct trk_phase_list list = phases_of(
         "[" EVENT("10.5", "a", "start", "1") "," EVENT("11.25", "a", "stop", "1") "," EVENT(
             "12.25", "b", "start", "1") "," EVENT("12.75", "b", "stop", "1") "]");
-    CHECK_U64(list.count, 2);
+    REQUIRE_U64(list.count, 2);
     CHECK_NEAR(list.item[0].cpu_seconds, 0.5 * 1 + 0.25 * 2, 1e-9);
     CHECK_NEAR(list.item[0].peak_memory_bytes, 10 * MIB, 0);
     CHECK_NEAR(list.item[1].cpu_seconds, 0.5 * 3, 1e-9);
@@ -65,7 +65,7 @@ static void overlapping_ones_count_once(void)
                                               "2") "," EVENT("13.5", "w", "start",
                                                              "1") "," EVENT("14", "w", "stop",
                                                                             "1") "]");
-    CHECK_U64(list.count, 1);
+    REQUIRE_U64(list.count, 1);
     CHECK_U64(list.item[0].count, 3);
     CHECK_NEAR(list.item[0].seconds, 2.5, 1e-9);
     CHECK_NEAR(list.item[0].cpu_seconds, 2 + 3 + 0.5 * 4, 1e-9);

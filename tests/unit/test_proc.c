@@ -83,7 +83,7 @@ static void world_init(struct world *world)
 {
     fake_root_init(&world->root);
     fake_root_write(&world->root, "proc/stat", "processes 1\n");
-    CHECK(trk__context_init(&world->context, world->root.path, NULL) == 0);
+    REQUIRE(trk__context_init(&world->context, world->root.path, NULL) == 0);
     trk__proc_tree_init(&world->tree, &world->context);
     world->tree.self_pid = 50;
 }
@@ -114,9 +114,9 @@ static void descendants_are_found_in_any_order_of_pids(void)
     born(&w, 90, 300, 30); /* pids started over: the grandchild's is below its parent's */
     born(&w, 300, 100, 20);
     born(&w, 400, 1, 15); /* a stranger */
-    CHECK(trk__proc_tree_set_root(&w.tree, 100) == 0);
+    REQUIRE(trk__proc_tree_set_root(&w.tree, 100) == 0);
     CHECK(trk__proc_tree_discover(&w.tree, 0) >= 0);
-    CHECK_U64(w.tree.count, 3);
+    REQUIRE_U64(w.tree.count, 3);
     CHECK(is_member(&w, 90) && is_member(&w, 300) && !is_member(&w, 400));
     CHECK(w.tree.item[1].pid == 300 && w.tree.item[2].pid == 90); /* parents first */
     world_done(&w);
@@ -200,7 +200,7 @@ static void a_pid_that_is_used_again_is_another_process(void)
     born(&w, 101, 1, 99);
     trk__proc_tree_discover(&w.tree, 0);
     struct trk_proc *old = trk__proc_tree_find(&w.tree, 101);
-    CHECK(old != NULL);
+    REQUIRE(old != NULL);
     /* A real kernel refuses the kept descriptor; in a folder the old file stays readable, so the path decides. */
     trk__proc_files_close(old);
     w.tree.kept_fds = 0;
@@ -258,7 +258,7 @@ static void no_descriptors_left_means_opening_each_time(void)
     born(&w, 102, 100, 30);
     trk__proc_tree_set_root(&w.tree, 100);
     trk__proc_tree_discover(&w.tree, 0);
-    CHECK_U64(w.tree.count, 3);
+    REQUIRE_U64(w.tree.count, 3);
     CHECK_U64(w.tree.kept_fds, 3);
     for (uint32_t i = 0; i < w.tree.count; i++)
         CHECK(trk__proc_look(&w.tree, &w.tree.item[i], &usage) && w.tree.item[i].io_known);
@@ -274,7 +274,7 @@ static void an_unchanged_machine_is_not_listed_again(void)
     struct trk_proc_list list;
     trk__proc_list_init(&list, &w.context);
     CHECK(trk__proc_list_refresh(&list, 500, &changed) == 0 && changed);
-    CHECK_U64(list.now.count, 1);
+    REQUIRE_U64(list.now.count, 1);
     CHECK(list.now.item[0].fresh);
     CHECK(trk__proc_list_refresh(&list, 500, &changed) == 0 && !changed);
     CHECK(trk__proc_list_refresh(&list, 501, &changed) == 0 && changed); /* a birth */
@@ -345,7 +345,7 @@ static void a_root_that_is_not_there_is_an_error(void)
 static void the_cpu_clock_of_another_process_can_be_read(void)
 {
     struct trk_context context;
-    CHECK(trk__context_init(&context, NULL, NULL) == 0);
+    REQUIRE(trk__context_init(&context, NULL, NULL) == 0);
     uint64_t before = 0, after = 0;
     CHECK(trk__proc_read_cpu_ns(&context, getpid(), &before) == 0);
     for (volatile unsigned i = 0; i < 20000000; i++)

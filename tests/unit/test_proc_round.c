@@ -3,6 +3,7 @@
 #include "collect/proc_look.h"
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -15,57 +16,55 @@ enum { PAGES = 64, BYTE_READS_MAX = 5, FORK = 'f' };
 struct sleeper {
     struct trk_context context;
     struct trk_proc_tree tree;
-    int send_fd;
+    int send_fd, pending_fd; /* both ends of the pipe: ours tells whether the byte was taken */
     pid_t pid;
     char *untouched;
 };
 
+/* Its children end with it. */
 static void read_forever(int fd)
 {
     char byte;
     while (read(fd, &byte, 1) == 1)
-        if (byte == FORK && fork() == 0)
+        if (byte == FORK && check_fork() == 0)
             for (;;)
                 pause();
     _exit(0);
 }
 
-static void wait_until_asleep(const struct sleeper *s, pid_t pid)
+static bool is_asleep(const struct sleeper *s, pid_t pid)
 {
     struct trk_proc proc = {.pid = pid, .fd = {-1, -1, -1}};
     struct trk_proc_stat stat;
-    for (int i = 0; i < 2000; i++) {
-        if (trk__proc_read_stat(&s->context, &proc, &stat) == 0 && stat.state == 'S')
-            return;
-        usleep(1000);
-    }
+    return trk__proc_read_stat(&s->context, &proc, &stat) == 0 && stat.state == 'S';
 }
 
 static void sleeper_init(struct sleeper *s)
 {
     int ends[2];
     *s = (struct sleeper){0};
-    CHECK(trk__context_init(&s->context, NULL, NULL) == 0);
+    REQUIRE(trk__context_init(&s->context, NULL, NULL) == 0);
     s->untouched = mmap(NULL, PAGES * s->context.page_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(pipe(ends) == 0);
-    s->pid = fork();
+    REQUIRE(pipe(ends) == 0);
+    s->pid = check_fork();
     if (s->pid == 0) {
         close(ends[1]);
         read_forever(ends[0]);
     }
-    close(ends[0]);
     s->send_fd = ends[1];
+    s->pending_fd = ends[0];
     trk__proc_tree_init(&s->tree, &s->context);
-    CHECK(trk__proc_tree_set_root(&s->tree, s->pid) == 0);
-    wait_until_asleep(s, s->pid);
+    REQUIRE(trk__proc_tree_set_root(&s->tree, s->pid) == 0);
+    WAIT_UNTIL(is_asleep(s, s->pid));
 }
 
 static void sleeper_done(struct sleeper *s)
 {
     close(s->send_fd);
-    kill(s->pid, SIGKILL);
-    waitpid(s->pid, NULL, 0);
+    close(s->pending_fd);
+    if (s->pid)
+        check_kill(s->pid);
     munmap(s->untouched, PAGES * s->context.page_bytes);
     trk__proc_tree_done(&s->tree);
     trk__context_done(&s->context);
@@ -73,9 +72,10 @@ static void sleeper_done(struct sleeper *s)
 
 static void send_this(struct sleeper *s, char byte)
 {
-    CHECK(write(s->send_fd, &byte, 1) == 1);
-    usleep(2000);
-    wait_until_asleep(s, s->pid);
+    int pending;
+    REQUIRE(write(s->send_fd, &byte, 1) == 1);
+    WAIT_UNTIL(ioctl(s->pending_fd, FIONREAD, &pending) == 0 && pending == 0);
+    WAIT_UNTIL(is_asleep(s, s->pid));
 }
 
 static void send_byte(struct sleeper *s)
@@ -154,30 +154,30 @@ static void the_end_of_one_who_rested_is_seen(void)
     struct trk_usage usage;
     sleeper_init(&s);
     look_until_it_rests(&s, &usage);
-    kill(s.pid, SIGKILL);
     siginfo_t info;
-    waitid(P_PID, (id_t)s.pid, &info, WEXITED | WNOWAIT);
+    CHECK(kill(s.pid, SIGKILL) == 0);
+    CHECK(waitid(P_PID, (id_t)s.pid, &info, WEXITED | WNOWAIT) == 0);
     CHECK(look(&s, &usage) == TRK_LOOK_NEW);
     CHECK(trk__proc_is_zombie(&s.tree.item[0]) && s.tree.members_changed);
     CHECK_U64(s.tree.item[0].statm.resident_pages, 0);
     waitpid(s.pid, NULL, 0);
+    s.pid = 0;
     CHECK(look(&s, &usage) == TRK_LOOK_GONE && s.tree.item[0].vanished);
     sleeper_done(&s);
 }
 
-/* A child that forks one that sleeps. */
-static pid_t start_parent(int ready_fd)
+/* A child that forks one that sleeps. They end with the test, which has the other end of `hold`. */
+static pid_t start_parent(int ready_fd, const int hold[2])
 {
-    pid_t parent = fork();
+    pid_t parent = check_fork();
     if (parent == 0) {
+        char byte;
+        close(hold[1]);
         pid_t child = fork();
-        if (child == 0)
-            for (;;)
-                pause();
-        if (write(ready_fd, &child, sizeof child) != sizeof child)
+        if (child != 0 && write(ready_fd, &child, sizeof child) != sizeof child)
             _exit(1);
-        for (;;)
-            pause();
+        close(ready_fd);
+        _exit((int)read(hold[0], &byte, 1));
     }
     return parent;
 }
@@ -187,35 +187,33 @@ static void an_orphan_that_rests_shows_its_new_parent(void)
     struct sleeper s;
     struct trk_usage usage;
     pid_t child = 0;
-    int ready[2];
+    int ready[2], hold[2];
     sleeper_init(&s); /* for its context */
-    CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 && pipe(ready) == 0);
-    pid_t parent = start_parent(ready[1]);
-    CHECK(read(ready[0], &child, sizeof child) == sizeof child);
-    wait_until_asleep(&s, parent);
-    wait_until_asleep(&s, child);
+    REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 && pipe(ready) == 0 && pipe(hold) == 0);
+    pid_t parent = start_parent(ready[1], hold);
+    close(ready[1]);
+    REQUIRE(read(ready[0], &child, sizeof child) == sizeof child && child > 0);
+    WAIT_UNTIL(is_asleep(&s, parent) && is_asleep(&s, child));
     struct trk_proc_tree tree;
     trk__proc_tree_init(&tree, &s.context);
-    CHECK(trk__proc_tree_set_root(&tree, parent) == 0);
+    REQUIRE(trk__proc_tree_set_root(&tree, parent) == 0);
     trk__proc_tree_discover(&tree, 0);
-    CHECK_U64(tree.count, 2);
+    REQUIRE_U64(tree.count, 2);
     for (int round = 0; round < 3; round++) {
         trk__proc_round_begin(&tree);
         for (uint32_t i = tree.count; i-- > 0;)
             trk__proc_look(&tree, &tree.item[i], &usage);
-        if (round == 0) {
-            kill(parent, SIGKILL);
-            waitpid(parent, NULL, 0);
-        }
+        if (round == 0)
+            check_kill(parent);
         trk__proc_tree_sweep(&tree);
     }
-    CHECK_U64(tree.count, 1);
+    REQUIRE_U64(tree.count, 1);
     CHECK(tree.item[0].pid == child && tree.item[0].stat.ppid == getpid());
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    check_kill(child);
     trk__proc_tree_done(&tree);
     close(ready[0]);
-    close(ready[1]);
+    close(hold[0]);
+    close(hold[1]);
     sleeper_done(&s);
 }
 
@@ -246,12 +244,6 @@ static bool is_listed_for(struct sleeper *s, uint64_t forks)
     return s->tree.list.listed_ns != before_ns;
 }
 
-static void end_children(struct sleeper *s)
-{
-    for (uint32_t i = 1; i < s->tree.count; i++)
-        kill(s->tree.item[i].pid, SIGKILL);
-}
-
 static void forks_of_others_are_no_business_of_those_who_rest(void)
 {
     struct sleeper s;
@@ -269,7 +261,6 @@ static void forks_of_others_are_no_business_of_those_who_rest(void)
     CHECK(is_listed_for(&s, ++forks));
     CHECK_U64(s.tree.count, 2);
     CHECK(is_listed_for(&s, 0)); /* no count: no trust */
-    end_children(&s);
     sleeper_done(&s);
 }
 
@@ -286,7 +277,6 @@ static void a_child_that_the_listing_missed_is_found_by_the_next(void)
     look_at_all(&s);
     CHECK(is_listed_for(&s, ++forks));
     CHECK_U64(s.tree.count, 2);
-    end_children(&s);
     sleeper_done(&s);
 }
 

@@ -42,8 +42,8 @@ static void sums_a_tree(void)
     put_process(&root, 11, 10, 300);
     put_process(&root, 12, 11, 400);
     put_process(&root, 13, 1, 900);
-    CHECK(trk_reader_new(root.path, &reader, &error) == 0);
-    CHECK(reader && trk_reader_process(reader, 10, true, &json, &error) == 0);
+    REQUIRE(trk_reader_new(root.path, &reader, &error) == 0);
+    REQUIRE(reader && trk_reader_process(reader, 10, true, &json, &error) == 0);
     CHECK(json && strstr(json, "\"children\":2,\"pids\":[11,12]"));
     CHECK(json && strstr(json, "\"utime_ticks\":1200,"));
     CHECK(json && strstr(json, "\"stime_ticks\":1950,"));
@@ -52,7 +52,7 @@ static void sums_a_tree(void)
     CHECK(json && strstr(json, "\"gpu_usage\":0,\"gpu_vram\":0,\"gpu_utilized\":0"));
     trk_free(json);
     json = NULL;
-    CHECK(reader && trk_reader_process(reader, 10, false, &json, &error) == 0);
+    REQUIRE(reader && trk_reader_process(reader, 10, false, &json, &error) == 0);
     CHECK(json && strstr(json, "\"utime_ticks\":200,"));
     CHECK(json && strstr(json, "\"memory\":30,"));
     trk_free(json);
@@ -81,8 +81,8 @@ static void reads_a_machine(void)
         &root, "proc/net/dev",
         "a\nb\n lo: 9 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\neth0: 70 1 0 0 0 0 0 0 80 1 0 0 0 0 0 0\n");
     put_process(&root, 10, 1, 200);
-    CHECK(trk_reader_new(root.path, &reader, &error) == 0);
-    CHECK(reader && trk_reader_system(reader, &json, &error) == 0);
+    REQUIRE(trk_reader_new(root.path, &reader, &error) == 0);
+    REQUIRE(reader && trk_reader_system(reader, &json, &error) == 0);
     CHECK(json && strstr(json, "\"processes\":1,\"forks\":77,"));
     CHECK(json && strstr(json, "\"utime_ticks\":120,"));
     CHECK(json &&
@@ -190,19 +190,18 @@ static void reads_itself(void)
     struct trk_error error = {0};
     trk_reader *reader = NULL;
     char *json = NULL, expected[64];
-    pid_t child = fork();
+    pid_t child = check_fork();
     if (child == 0) {
         pause();
         _exit(0);
     }
-    CHECK(trk_reader_new(NULL, &reader, &error) == 0);
-    CHECK(reader && trk_reader_process(reader, getpid(), true, &json, &error) == 0);
+    REQUIRE(trk_reader_new(NULL, &reader, &error) == 0);
+    REQUIRE(reader && trk_reader_process(reader, getpid(), true, &json, &error) == 0);
     snprintf(expected, sizeof expected, "\"children\":1,\"pids\":[%d]", (int)child);
     CHECK(json && strstr(json, expected));
     trk_free(json);
     trk_reader_free(reader);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    check_kill(child);
 }
 
 static void no_handler(int signal)
@@ -222,8 +221,8 @@ static void a_session_may_be_interrupted(void)
     options.interruptible = true;
     struct sigaction action = {.sa_handler = no_handler};
     sigaction(SIGALRM, &action, NULL);
-    CHECK(trk_session_new(&options, &session, &error) == 0);
-    CHECK(session && trk_session_start(session, getpid(), &error) == 0);
+    REQUIRE(trk_session_new(&options, &session, &error) == 0);
+    REQUIRE(session && trk_session_start(session, getpid(), &error) == 0);
     ualarm(20000, 20000); /* again and again: looks before the first row are no waiting */
     int code = 0;
     for (int i = 0; session && i < 100 && code == 0; i++)

@@ -22,7 +22,7 @@ static struct trk_run_facts facts_of(const char *text)
 {
     struct trk_run_facts facts;
     struct trk_snapshot *snapshot = parse(text);
-    CHECK(trk__run_facts_init(&facts, snapshot) == 0);
+    REQUIRE(trk__run_facts_init(&facts, snapshot) == 0);
     trk__snapshot_free(snapshot);
     return facts;
 }
@@ -48,12 +48,12 @@ static void rows_alone_are_enough(void)
     CHECK_NEAR(facts.wall_seconds, 3.25, 0);
     CHECK_NEAR(facts.peak_bytes, 3000 * 1024, 0);
     CHECK(isnan(facts.peak_high_bytes) && isnan(facts.memory_limit_bytes) && !facts.oom_killed);
-    CHECK_U64(facts.tick_count, 3);
+    REQUIRE_U64(facts.tick_count, 3);
     CHECK_NEAR(facts.ticks[0].seconds, 2, 0); /* the first has no row before it: an interval */
     CHECK_NEAR(facts.ticks[0].cpu_seconds, 1.5, 0);
     CHECK_NEAR(facts.ticks[1].seconds, 1, 0);
     CHECK_NEAR(facts.ticks[2].seconds, 0.25, 0);
-    CHECK_U64(facts.gpu_count, 2); /* as many as at once, and an equal part for each */
+    REQUIRE_U64(facts.gpu_count, 2); /* as many as at once, and an equal part for each */
     CHECK_NEAR(facts.gpus[1].vram_peak_bytes, 300 * TRK_MIB, 0);
     CHECK_NEAR(facts.gpus[0].busy_share, 1.0 / 3, 1e-12);
     CHECK_NEAR(facts.classic.cpu_mean_cores, 1.83, 0); /* 5.5 / 3, to two decimals */
@@ -83,7 +83,7 @@ static void totals_and_limits_go_before_rows(void)
     CHECK_NEAR(facts.memory_limit_bytes, 7e6, 0);
     CHECK_NEAR(facts.cpu_limit_cores, 1.5, 0);
     CHECK_NEAR(facts.throttled_share, 0.25, 0);
-    CHECK_U64(facts.gpu_count, 2);
+    REQUIRE_U64(facts.gpu_count, 2);
     CHECK_NEAR(facts.gpus[0].vram_peak_bytes, 60, 0);
     CHECK_NEAR(facts.gpus[0].vram_total_bytes, 100, 0);
     CHECK_NEAR(facts.gpus[1].vram_peak_bytes, 70, 0);
@@ -141,7 +141,7 @@ static const char *write_run(const char *name, const char *key, int samples, dou
 
 static void make_store(void)
 {
-    CHECK(mkdtemp(folder) != NULL);
+    REQUIRE(mkdtemp(folder) != NULL);
     char path[256];
     snprintf(path, sizeof path, "%s/resource-tracker", folder);
     mkdir(path, 0700);
@@ -216,11 +216,11 @@ static void named_runs_stand_alone(void)
     CHECK_NEAR(seconds, 120, 1e-9); /* of one run, not of both */
     CHECK(trk_recommendation_curve(recommendation, 99, &cores, &seconds) == -ERANGE);
     char *text = NULL;
-    CHECK(trk_recommendation_json(recommendation, &text, NULL) == 0);
+    REQUIRE(trk_recommendation_json(recommendation, &text, NULL) == 0);
     CHECK(text && strncmp(text, "{\"cpu\":2,\"memory\":2048,", 23) == 0);
     free(text);
     text = NULL;
-    CHECK(trk_recommendation_paste(recommendation, "slurm", TRK_LEVEL_SAFE, &text, NULL) == 0);
+    REQUIRE(trk_recommendation_paste(recommendation, "slurm", TRK_LEVEL_SAFE, &text, NULL) == 0);
     CHECK(text && strstr(text, "#SBATCH --mem="));
     free(text);
     CHECK(trk_recommendation_paste(recommendation, "no", TRK_LEVEL_SAFE, &text, NULL) == -ENOENT);

@@ -53,7 +53,7 @@ static void world_init(struct world *w, struct trk_options *options)
     options->root_path = w->root.path;
     options->output_path = w->csv;
     struct trk_error error;
-    CHECK(trk_session_new(options, &w->session, &error) == 0);
+    REQUIRE(trk_session_new(options, &w->session, &error) == 0);
     w->session->context.clock =
         (struct trk_clock){.monotonic_ns = fake_now, .realtime_ns = fake_now, .state = w};
     w->session->context.ticks_per_second = 100;
@@ -69,7 +69,7 @@ static void world_done(struct world *w)
 static void start(struct world *w, pid_t pid)
 {
     struct trk_error error;
-    CHECK(trk_session_start(w->session, pid, &error) == 0);
+    REQUIRE(trk_session_start(w->session, pid, &error) == 0);
     w->session->job.cores = 2;
 }
 
@@ -235,7 +235,7 @@ static void a_process_that_is_not_there_is_told(void)
     struct trk_error error;
     trk_session *session = NULL;
     trk_options_init(&options);
-    CHECK(trk_session_new(&options, &session, &error) == 0);
+    REQUIRE(trk_session_new(&options, &session, &error) == 0);
     CHECK(trk_session_start(session, 0x3fffff, &error) == -ESRCH);
     CHECK_TEXT(error.message, "no process with pid 4194303");
     trk_session_free(session);
@@ -254,7 +254,7 @@ static bool are_events_told(void)
 static pid_t run_to_the_end(bool ignores_children)
 {
     siginfo_t end;
-    pid_t pid = fork();
+    pid_t pid = check_fork();
     if (pid == 0) {
         signal(SIGCHLD, ignores_children ? SIG_IGN : SIG_DFL);
         for (int i = 0; i < 2; i++)
@@ -281,8 +281,8 @@ static void track_when_it_is_over(bool ignores_children, struct trk_summary *ret
     trk_options_init(&options);
     options.reap_children = true;
     options.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    CHECK(trk_session_new(&options, &session, &error) == 0);
-    CHECK(trk_session_start(session, run_to_the_end(ignores_children), &error) == 0);
+    REQUIRE(trk_session_new(&options, &session, &error) == 0);
+    REQUIRE(trk_session_start(session, run_to_the_end(ignores_children), &error) == 0);
     for (int i = 0; i < 100 && event.kind != TRK_EVENT_END; i++)
         CHECK(trk_session_next(session, &event, &error) == 0);
     trk_session_summary(session, ret_summary);
@@ -344,8 +344,8 @@ static void memory_is_flat_over_many_ticks(void)
     trk_options_init(&options);
     world_init(&w, &options);
     trk__writer_close(w.session->writer, NULL);
-    CHECK(trk__writer_open("/dev/null", TRK_FORMAT_CSV, TRK_SCHEMA_V2, TRK_ROWS_BOTH, false,
-                           &w.session->writer, NULL) == 0);
+    REQUIRE(trk__writer_open("/dev/null", TRK_FORMAT_CSV, TRK_SCHEMA_V2, TRK_ROWS_BOTH, false,
+                             &w.session->writer, NULL) == 0);
     start(&w, 100);
     for (int i = 0; i < TICKS / 10; i++)
         tick(&w, SECOND);

@@ -32,7 +32,7 @@ static const char *const v2_text = META
 static void loads_rows_of_v2(void)
 {
     struct trk_snapshot *snapshot = parse(v2_text);
-    CHECK(snapshot);
+    REQUIRE(snapshot);
     if (!snapshot)
         return;
     CHECK_U64(snapshot->process.rows, 2);
@@ -60,7 +60,7 @@ static void loads_rows_of_v3(void)
         parse(META "\"process_metrics\":[{\"timestamp\":1,\"memory_mib\":1.5,"
                    "\"disk_read_bytes\":3}],\"system_metrics\":[{\"timestamp\":1,"
                    "\"memory_used_mib\":2.0,\"disk_space_used_gb\":2}]}");
-    CHECK(snapshot);
+    REQUIRE(snapshot);
     if (!snapshot)
         return;
     CHECK(snapshot->process.schema == TRK_SCHEMA_V3);
@@ -76,7 +76,7 @@ static void loads_columns(void)
     struct trk_snapshot *snapshot =
         parse(META "\"process_metrics\":{\"timestamp\":[1,2],\"memory\":[5,null]},"
                    "\"system_metrics\":[]}");
-    CHECK(snapshot);
+    REQUIRE(snapshot);
     if (!snapshot)
         return;
     CHECK_U64(snapshot->process.rows, 2);
@@ -93,7 +93,7 @@ static void writes_what_it_read(void)
     struct trk_snapshot *snapshot = parse(v2_text);
     struct trk_buffer text;
     trk__buffer_init(&text, 1 << 20);
-    CHECK(snapshot && trk__snapshot_text_whole(snapshot, &text) == 0);
+    REQUIRE(snapshot && trk__snapshot_text_whole(snapshot, &text) == 0);
     CHECK(text.data && strstr(text.data, "\"later\":{\"a\":[1,\"x\\u00e9\",true]}"));
     CHECK(text.data && strstr(text.data, "{\"timestamp\":10.5,\"pid\":7,\"children\":null,"
                                          "\"memory\":2048}"));
@@ -101,7 +101,7 @@ static void writes_what_it_read(void)
     struct trk_snapshot *again = parse(text.data);
     struct trk_buffer second;
     trk__buffer_init(&second, 1 << 20);
-    CHECK(again && trk__snapshot_text_whole(again, &second) == 0);
+    REQUIRE(again && trk__snapshot_text_whole(again, &second) == 0);
     CHECK_TEXT(second.data, text.data);
     trk__buffer_done(&text);
     trk__buffer_done(&second);
@@ -206,7 +206,7 @@ static void saves_and_loads_files(void)
         CHECK(trk__snapshot_save(snapshot, dir, "run.json.gz", &error) == 0);
         char path[64];
         snprintf(path, sizeof path, "%s/run.json.gz", folder);
-        CHECK(trk__snapshot_load(path, &loaded, &error) == 0);
+        REQUIRE(trk__snapshot_load(path, &loaded, &error) == 0);
         CHECK(loaded && loaded->process.rows == rows);
         const struct trk_series_column *memory =
             loaded ? trk__snapshot_column(loaded, TRK_M_PROC_MEMORY) : NULL;

@@ -56,7 +56,7 @@ static void keep(double start_time, char *const command[])
     struct trk_recorder *recorder;
     struct trk_row row = {.elapsed_seconds = 1};
     struct trk_error error = {0};
-    CHECK(trk__recorder_new(&options, &recorder) == 0);
+    REQUIRE(trk__recorder_new(&options, &recorder) == 0);
     row.value[TRK_M_TIMESTAMP] = start_time + 1;
     CHECK(trk__recorder_row(recorder, &row, true) == 0);
     CHECK_U64(recorder->fd, -1); /* one row needs no growing file */
@@ -84,8 +84,8 @@ static void lists_and_finds_runs(void)
 {
     store_init();
     struct trk_store_list list;
-    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
-    REQUIRE(list.count == 3);
+    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
+    REQUIRE_U64(list.count, 3);
     CHECK_TEXT(list.run[0].command, "sort c");
     CHECK_TEXT(list.run[2].command, "sort a");
     CHECK_NEAR(list.run[0].wall_seconds, 1, 0);
@@ -111,10 +111,10 @@ static void the_list_is_a_cache(void)
 {
     store_init();
     struct trk_store_list first, second;
-    CHECK(trk__store_list(runs_path, &first, NULL) == 0);
+    REQUIRE(trk__store_list(runs_path, &first, NULL) == 0);
     struct trk_store_index index;
     trk__store_index_load(&index, runs_path);
-    CHECK_U64(index.count, first.count);
+    REQUIRE_U64(index.count, first.count);
     for (size_t i = 0; i < first.count; i++) {
         struct trk_run_info run = {.size = sizeof run, .file_bytes = first.run[i].file_bytes};
         strcpy(run.id, first.run[i].id);
@@ -127,7 +127,7 @@ static void the_list_is_a_cache(void)
     char name[128];
     snprintf(name, sizeof name, "%s/.index", runs_path);
     CHECK(unlink(name) == 0);
-    CHECK(trk__store_list(runs_path, &second, NULL) == 0);
+    REQUIRE(trk__store_list(runs_path, &second, NULL) == 0);
     CHECK_U64(second.count, first.count);
     trk__store_list_done(&first);
     trk__store_list_done(&second);
@@ -141,7 +141,7 @@ static void short_runs_are_checked(void)
     static const char bad[] = "{\"metadata\":{\"run_id\":\"../../evil\"}}\n{\"metadata\":{\"run_i";
     CHECK(trk__short_runs_add(runs_path, bad, sizeof bad - 1) == 0);
     struct trk_store_list list;
-    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
     CHECK_U64(list.count, 3);
     trk__store_list_done(&list);
     char name[128];
@@ -168,8 +168,8 @@ static void damaged_files_are_listed(void)
     CHECK(trk__store_resolve(runs_path, NULL, last, NULL) == 0);
     add_damaged("empty", "");
     struct trk_store_list list;
-    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
-    REQUIRE(list.count == 4);
+    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
+    REQUIRE_U64(list.count, 4);
     CHECK_TEXT(list.run[0].id, "empty"); /* by the time of its file */
     CHECK_TEXT(list.run[0].damage, "the file is empty");
     CHECK_TEXT(list.run[1].damage, "");
@@ -194,7 +194,7 @@ static void pipes_are_not_waited_for(void)
         CHECK(mkfifo(name, 0600) == 0);
         struct trk_store_list list;
         alarm(20); /* which ends the test */
-        CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+        REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
         alarm(0);
         trk__store_list_done(&list);
         unlink(name);
@@ -211,7 +211,7 @@ static void a_cut_record_is_damaged(void)
     struct trk_store_list list;
     CHECK(trk__store_resolve(runs_path, NULL, path, NULL) == 0);
     CHECK(stat(path, &status) == 0 && truncate(path, status.st_size - 4) == 0);
-    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
     size_t damaged = 0;
     for (size_t i = 0; i < list.count; i++)
         damaged += strstr(list.run[i].damage, "cut off") != NULL;
@@ -227,8 +227,8 @@ static void a_cut_plain_record_is_damaged(void)
     store_init();
     add_damaged("plain", "{\"metadata\":{},\"process_metrics\":{\"pid\":[1,2");
     struct trk_store_list list;
-    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
-    REQUIRE(list.count == 4);
+    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
+    REQUIRE_U64(list.count, 4);
     CHECK_TEXT(list.run[0].damage, "line 1, byte 44: the text ends before its last '}'");
     trk__store_list_done(&list);
     store_done();
@@ -239,19 +239,19 @@ static void removes_runs(void)
     store_init();
     add_damaged("empty", "");
     struct trk_store_list list;
-    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
-    CHECK_U64(list.count, 4);
+    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
+    REQUIRE_U64(list.count, 4);
     for (size_t i = 0; i < list.count; i++)
         CHECK(trk__store_remove(runs_path, list.run[i].id, NULL) == 0);
     trk__store_list_done(&list);
-    CHECK(trk__store_list(runs_path, &list, NULL) == 0);
+    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
     CHECK_U64(list.count, 0);
     trk__store_list_done(&list);
     char name[128];
     snprintf(name, sizeof name, "%s/.index", runs_path);
     unlink(name);
     CHECK(rmdir(runs_path) == 0); /* nothing is left behind */
-    CHECK(trk__store_list(runs_path, &list, NULL) == 0 && list.count == 0);
+    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0 && list.count == 0);
     store_done();
 }
 

@@ -9,12 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A fixture tree in a folder of its own, whose files are overwritten in place from one instant to the
@@ -50,7 +50,7 @@ static void machine_write(struct machine *machine, const char *path, const char 
     char full[256];
     snprintf(full, sizeof full, "%s/%s", machine->root, path);
     FILE *file = fopen(full, "w");
-    CHECK(file != NULL);
+    REQUIRE(file != NULL);
     if (!file)
         return;
     fputs(text, file);
@@ -63,11 +63,11 @@ static void machine_open(struct machine *machine, const char *fixture,
 {
     *machine = (struct machine){.now_ns = 1000000000, .ops = ops};
     strcpy(machine->root, "/tmp/trk-sys-XXXXXX");
-    CHECK(mkdtemp(machine->root) != NULL);
+    REQUIRE(mkdtemp(machine->root) != NULL);
     run_shell("mkdir -p %s/proc/self", machine->root, "");
     if (fixture)
         machine_copy(machine, fixture);
-    CHECK(trk__context_init(&machine->context, machine->root, NULL) == 0);
+    REQUIRE(trk__context_init(&machine->context, machine->root, NULL) == 0);
     machine->context.clock = (struct trk_clock){
         .monotonic_ns = machine_clock, .realtime_ns = machine_clock, .state = &machine->now_ns};
     machine->context.ticks_per_second = 100;
@@ -76,7 +76,7 @@ static void machine_open(struct machine *machine, const char *fixture,
 static struct trk_sample *machine_read(struct machine *machine)
 {
     if (!machine->self)
-        CHECK(machine->ops->open(&machine->context, &machine->self) == 0);
+        REQUIRE(machine->ops->open(&machine->context, &machine->self) == 0);
     struct trk_sample old = machine->sample[0];
     machine->sample[0] = machine->sample[1];
     machine->sample[1] = old;
@@ -506,9 +506,20 @@ static void test_space(void)
     machine_close(&machine);
 }
 
-static void sleep_ms(long ms)
+/* Reads at a later time, and returns the total. */
+static uint64_t space_after(struct machine *machine, int64_t ns)
 {
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+    machine->now_ns += ns;
+    return machine_read(machine)->raw[TRK_M_SYS_SPACE_TOTAL];
+}
+
+static size_t thread_count(void)
+{
+    glob_t tasks;
+    REQUIRE(glob("/proc/self/task/*", 0, NULL, &tasks) == 0);
+    size_t count = tasks.gl_pathc;
+    globfree(&tasks);
+    return count;
 }
 
 /* A dead server holds up neither a read nor the end; what stands below its mount point waits with it. */
@@ -517,6 +528,7 @@ static void test_space_remote(void)
     static const struct fake_space list[] = {
         {"/", 100, 40}, {"/nfs", 5000, 1000}, {"/nfs/disk", 30, 3}};
     struct machine machine;
+    size_t threads = thread_count();
     machine_open(&machine, NULL, &trk__sys_space_ops);
     machine_write(&machine, "proc/self/mountinfo",
                   "1 0 8:1 / / rw - ext4 /dev/sda rw\n2 1 0:50 / /nfs rw - nfs4 srv:/x rw\n"
@@ -525,34 +537,22 @@ static void test_space_remote(void)
     sem_init(&remote_gate, 0, 0);
     set_fake(list, 3);
     CHECK_RAW(machine_read(&machine), SYS_SPACE_TOTAL, 100 * 4096);
-    for (unsigned i = 0; i < 500 && !remote_waiting; i++)
-        sleep_ms(10);
-    CHECK(remote_waiting == 1);
+    WAIT_UNTIL(remote_waiting == 1);
     machine.now_ns += 2000 * MS;
     CHECK_RAW(machine_read(&machine), SYS_SPACE_TOTAL, 100 * 4096);
     for (unsigned i = 0; i < 4; i++)
         sem_post(&remote_gate);
     const uint64_t all = (100 + 5000 + 30) * UINT64_C(4096);
-    for (unsigned i = 0; i < 500 && machine.sample[1].raw[TRK_M_SYS_SPACE_TOTAL] != all; i++) {
-        sleep_ms(10);
-        machine.now_ns += 100 * MS;
-        machine_read(&machine);
-    }
-    CHECK_RAW(&machine.sample[1], SYS_SPACE_TOTAL, all);
+    WAIT_UNTIL(space_after(&machine, 100 * MS) == all);
 
     /* Closed while it hangs. */
     while (sem_trywait(&remote_gate) == 0)
         ;
-    for (unsigned i = 0; i < 500 && !remote_waiting; i++) {
-        sleep_ms(10);
-        machine.now_ns += 1000 * MS;
-        machine_read(&machine);
-    }
-    CHECK(remote_waiting == 1);
+    WAIT_UNTIL(space_after(&machine, 1000 * MS) && remote_waiting == 1);
     machine_close(&machine);
     for (unsigned i = 0; i < 16; i++)
         sem_post(&remote_gate);
-    sleep_ms(50); /* the thread lets go of its memory: the leak checker looks */
+    WAIT_UNTIL(thread_count() == threads); /* it lets go of its memory: the leak checker looks */
 }
 
 static void test_space_zfs(void)
@@ -571,18 +571,12 @@ static void test_space_zfs(void)
     CHECK_RAW(machine_read(&machine), SYS_SPACE_TOTAL, (100 + 100 + 200 + 900) * 4096);
     CHECK_RAW(&machine.sample[1], SYS_SPACE_FREE, (40 + 900) * 4096);
     const uint64_t pool_total = 100 * 4096 + 1000000;
-    for (unsigned i = 0; i < 300 && machine.sample[1].raw[TRK_M_SYS_SPACE_TOTAL] != pool_total;
-         i++) {
-        sleep_ms(10);
-        machine.now_ns += 100 * MS;
-        machine_read(&machine);
-    }
-    CHECK_RAW(&machine.sample[1], SYS_SPACE_TOTAL, pool_total);
+    WAIT_UNTIL(space_after(&machine, 100 * MS) == pool_total);
     CHECK_RAW(&machine.sample[1], SYS_SPACE_FREE, 40 * 4096 + 600000);
     CHECK(!trk__helper_is_ours(0) && !trk__helper_is_ours(getpid()));
     machine_close(&machine);
-    sleep_ms(100);
-    CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD); /* it was reaped */
+    siginfo_t child;
+    WAIT_UNTIL(waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD);
 }
 
 static void test_cgroup_v2(void)
@@ -668,9 +662,9 @@ static void test_live(void)
     struct trk_sample sample = {0};
     void *self[16];
     unsigned count = 0;
-    CHECK(trk__context_init(&context, NULL, NULL) == 0);
+    REQUIRE(trk__context_init(&context, NULL, NULL) == 0);
     for (; trk__system_collectors[count]; count++) {
-        CHECK(trk__system_collectors[count]->open(&context, &self[count]) == 0);
+        REQUIRE(trk__system_collectors[count]->open(&context, &self[count]) == 0);
         trk__system_collectors[count]->read(self[count], &sample);
     }
     CHECK_RAW(&sample, SYS_CPU_COUNT, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));

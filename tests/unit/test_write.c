@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,7 +17,7 @@
 static void check_names(enum trk_schema schema, enum trk_rows rows, const char *expected)
 {
     struct trk_columns columns;
-    CHECK(trk__columns_init(&columns, schema, rows, NULL) == 0);
+    REQUIRE(trk__columns_init(&columns, schema, rows, NULL) == 0);
     char names[4096] = "";
     for (size_t i = 0; i < columns.count; i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
@@ -71,7 +72,7 @@ static void full_names_are_unique_and_whole(void)
     struct trk_row row;
     row_fill(&row, 0);
     struct trk_columns columns;
-    CHECK(trk__columns_init(&columns, TRK_SCHEMA_FULL, TRK_ROWS_BOTH, &row) == 0);
+    REQUIRE(trk__columns_init(&columns, TRK_SCHEMA_FULL, TRK_ROWS_BOTH, &row) == 0);
     for (size_t i = 0; i < columns.count; i++) {
         CHECK(strlen(columns.item[i].name) + 1 < TRK_COLUMN_NAME_SIZE);
         for (size_t j = 0; j < i; j++)
@@ -117,8 +118,8 @@ static void output_is_as_recorded(void)
 static void the_first_readme_is_matched(void)
 {
     struct trk_writer *writer;
-    CHECK(trk__writer_open(fresh("seed.csv"), TRK_FORMAT_CSV, TRK_SCHEMA_V1, TRK_ROWS_SYSTEM, false,
-                           &writer, NULL) == 0);
+    REQUIRE(trk__writer_open(fresh("seed.csv"), TRK_FORMAT_CSV, TRK_SCHEMA_V1, TRK_ROWS_SYSTEM,
+                             false, &writer, NULL) == 0);
     struct trk_row row;
     row_fill_example(&row);
     CHECK(trk__writer_row(writer, &row, NULL) == 0);
@@ -193,8 +194,8 @@ static void existing_files_are_kept_unless_forced(void)
         CHECK_TEXT(slurp(path), "precious");
 
         struct trk_writer *writer = NULL;
-        CHECK(trk__writer_open(path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, TRK_ROWS_BOTH, true, &writer,
-                               NULL) == 0);
+        REQUIRE(trk__writer_open(path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, TRK_ROWS_BOTH, true, &writer,
+                                 NULL) == 0);
         put_row(writer, 0);
         CHECK(trk__writer_close(writer, NULL) == 0);
         CHECK(!strstr(slurp(path), "precious"));
@@ -310,8 +311,8 @@ static void the_suffix_decides(void)
     struct trk_writer *writer = open_v2(fresh("noext"), TRK_ROWS_PROCESS);
     trk__writer_close(writer, NULL);
     CHECK(slurp(path)[0] == '"');
-    CHECK(trk__writer_open(fresh("named.csv"), TRK_FORMAT_JSONL, TRK_SCHEMA_V2, TRK_ROWS_BOTH,
-                           false, &writer, NULL) == 0);
+    REQUIRE(trk__writer_open(fresh("named.csv"), TRK_FORMAT_JSONL, TRK_SCHEMA_V2, TRK_ROWS_BOTH,
+                             false, &writer, NULL) == 0);
     put_row(writer, 0);
     trk__writer_close(writer, NULL);
     CHECK(slurp(path)[0] == '{');
@@ -384,8 +385,8 @@ static void a_non_blocking_pipe_gets_every_row(void)
 {
     enum { ROWS = 2000 };
     int ends[2];
-    CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
-    pid_t child = fork();
+    REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    pid_t child = check_fork();
     if (child == 0) {
         close(ends[0]);
         char name[32];
@@ -395,9 +396,9 @@ static void a_non_blocking_pipe_gets_every_row(void)
             put_row(writer, i);
         _exit(check_failed() || trk__writer_close(writer, NULL));
     }
+    WAIT_UNTIL(poll(&(struct pollfd){.fd = ends[1], .events = POLLOUT}, 1, 0) == 0); /* full */
     close(ends[1]);
     CHECK(fcntl(ends[0], F_SETFL, 0) == 0);
-    usleep(50 * 1000); /* lets the pipe fill */
     unsigned lines = 0;
     char text[4096];
     for (ssize_t got; (got = read(ends[0], text, sizeof text - 1)) > 0;) {

@@ -28,8 +28,8 @@ static bool has_sibling(const char *suffix)
 static void sqlite_rows_read_back(void)
 {
     struct trk_writer *writer;
-    CHECK(trk__writer_open(fresh("rows.sqlite"), TRK_FORMAT_AUTO, TRK_SCHEMA_V1, TRK_ROWS_SYSTEM,
-                           false, &writer, NULL) == 0);
+    REQUIRE(trk__writer_open(fresh("rows.sqlite"), TRK_FORMAT_AUTO, TRK_SCHEMA_V1, TRK_ROWS_SYSTEM,
+                             false, &writer, NULL) == 0);
     CHECK(ask("SELECT count(*) FROM samples") == 0);
     struct trk_row row;
     row_fill_example(&row);
@@ -58,7 +58,7 @@ static void sqlite_full_has_devices(void)
 static void sqlite_rows_survive_a_kill(void)
 {
     fresh("killed.db");
-    pid_t child = fork();
+    pid_t child = check_fork();
     if (child == 0) {
         struct trk_writer *writer = open_v2(path, TRK_ROWS_BOTH);
         for (unsigned i = 0; i < 100; i++)
@@ -121,8 +121,8 @@ static void sqlite_has_a_clear_word_for_too_many_columns(void)
     row_fill(&row, 0);
     for (int i = 0; i < 1000; i++)
         row_add_device(&row, TRK_SCOPE_CORE, "cpu", 1);
-    CHECK(trk__writer_open(fresh("wide.db"), TRK_FORMAT_AUTO, TRK_SCHEMA_FULL, TRK_ROWS_BOTH, false,
-                           &writer, NULL) == 0);
+    REQUIRE(trk__writer_open(fresh("wide.db"), TRK_FORMAT_AUTO, TRK_SCHEMA_FULL, TRK_ROWS_BOTH,
+                             false, &writer, NULL) == 0);
     CHECK(trk__writer_row(writer, &row, &error) == -E2BIG);
     CHECK(strstr(error.message, "use -f jsonl"));
     CHECK(trk__writer_close(writer, NULL) == 0);
@@ -141,8 +141,8 @@ static void force_removes_what_belongs_to_the_old_database(void)
         fclose(file);
     }
     struct trk_writer *writer;
-    CHECK(trk__writer_open(path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, TRK_ROWS_BOTH, true, &writer,
-                           NULL) == 0);
+    REQUIRE(trk__writer_open(path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, TRK_ROWS_BOTH, true, &writer,
+                             NULL) == 0);
     put_row(writer, 0);
     CHECK(!has_sibling("-wal") && !has_sibling("-shm"));
     CHECK(trk__writer_close(writer, NULL) == 0);

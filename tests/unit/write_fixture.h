@@ -113,8 +113,8 @@ static inline struct trk_writer *open_v2(const char *file_path, enum trk_rows ro
 {
     struct trk_writer *writer = NULL;
     struct trk_error error = {0};
-    CHECK(trk__writer_open(file_path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, rows, false, &writer,
-                           &error) == 0);
+    REQUIRE(trk__writer_open(file_path, TRK_FORMAT_AUTO, TRK_SCHEMA_V2, rows, false, &writer,
+                             &error) == 0);
     CHECK_TEXT(error.message, "");
     return writer;
 }
@@ -131,7 +131,7 @@ static inline void put_row(struct trk_writer *writer, unsigned step)
 static inline void write_series(const char *file_path, enum trk_schema schema, enum trk_rows rows)
 {
     struct trk_writer *writer;
-    CHECK(trk__writer_open(file_path, TRK_FORMAT_AUTO, schema, rows, false, &writer, NULL) == 0);
+    REQUIRE(trk__writer_open(file_path, TRK_FORMAT_AUTO, schema, rows, false, &writer, NULL) == 0);
     put_row(writer, 0);
     struct trk_row row;
     row_fill(&row, 1);
