@@ -12,6 +12,7 @@ import pytest
 from resource_tracker import ResourceTracker, track
 from resource_tracker.dummy_workloads import cpu_multi, cpu_single
 from resource_tracker.tiny_data_frame import StatSpec
+from resource_tracker.tracker import _DEFAULT_STATS
 
 PROCESS = ["timestamp", "pid", "children", "utime", "stime", "cpu_usage", "memory", "read_bytes", "write_bytes",
            "gpu_usage", "gpu_vram", "gpu_utilized"]
@@ -87,6 +88,14 @@ def test_statistics_equal_those_of_plain_python(busy):
     own = busy.stats([StatSpec("process_memory", agg=min), StatSpec("process_memory", agg=len, agg_name="rows"),
                       StatSpec("no_such_column", agg=max)])
     assert own == {"process_memory": {"min": min(memory), "rows": len(memory)}}
+
+
+def test_usual_statistics_are_those_of_the_default_argument(busy):
+    """The library computes them from a list of its own; the original's callers see that of Python."""
+    by_list = busy.stats(list(_DEFAULT_STATS))
+    assert list(busy.stats()) == list(by_list)
+    for column, values in busy.stats().items():
+        assert values == {name: None if value is None else pytest.approx(value) for name, value in by_list[column].items()}
 
 
 def test_the_classic_recommendation(busy):
