@@ -7,6 +7,29 @@ import pytest
 
 import helpers
 
+# What a sanitized program does otherwise than a plain one, and tests would see: no core file, and exit code 1 for a report.
+SANITIZER_OPTIONS = "log_path={}/report:disable_coredump=0:detect_leaks=1:print_stacktrace=1:halt_on_error=1"
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "cost: measures the program's own size or speed; not for sanitized programs")
+    config.addinivalue_line("markers", "alone: looks at the whole machine; runs without another test beside it")
+
+
+@pytest.fixture(autouse=True)
+def no_sanitizer_report(monkeypatch):
+    """A program that was built with sanitizers (TRK_BIN) fails the test that it made a report in."""
+    if not helpers.is_sanitized():
+        yield
+        return
+    folder = helpers.new_open_folder()
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+        monkeypatch.setenv(name, SANITIZER_OPTIONS.format(folder))
+    yield
+    helpers.end_all()
+    reports = [path.read_text(errors="replace") for path in sorted(folder.iterdir())]
+    assert not reports, "\n".join(reports)
+
 
 @pytest.fixture(autouse=True)
 def own_world(tmp_path, monkeypatch):

@@ -94,6 +94,11 @@ def workload(name):
     return str(target)
 
 
+@functools.lru_cache(maxsize=None)
+def is_sanitized():
+    return b"__asan_init" in Path(binary()).read_bytes()
+
+
 def as_nobody(*command):
     """The command under another user's rights; an ordinary user already has such rights."""
     if os.geteuid() != 0:

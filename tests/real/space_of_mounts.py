@@ -1,64 +1,103 @@
-"""Run by test_truths.py inside a mount namespace: BINARY MOUNT. The space that the tracker reports
-must be the sum of statvfs over the mounts that count, and the test mount must be in it."""
+"""Run by test_truths.py inside a mount namespace of its own: BINARY MOUNT. The space that the tracker reports must be the
+sum of statvfs over the mounts that count, each device once, and the test's mounts must be in it."""
 
 import csv
 import os
 import subprocess
 import sys
+import threading
 
 OUTSIDE = ("/proc", "/sys", "/dev", "/run")
-MOVING = 64 << 20  # what others may write to the disk meanwhile
+ROUND = 16 << 20  # what others may write to the root between two looks at it
+LIMIT_SECONDS = 30
 
 
-def mount_points():
-    """Each device once, without the kernel's own places."""
-    seen = {}
+def mounts():
+    """(point, device) of the mounts outside of the kernel's own places."""
     with open("/proc/self/mountinfo") as lines:
         for line in lines:
             _, _, device, _, point, *_ = line.split()
             point = point.encode().decode("unicode_escape")
             if not any(point == place or point.startswith(place + "/") for place in OUTSIDE):
-                seen.setdefault(device, point)
-    return seen.values()
+                yield point, device
+
+
+def drop_mounts_of_others():
+    """A mount that came with the namespace vanishes from it when another process removes its folder outside. The root
+    stays, and what this test mounts."""
+    for point, _ in reversed(list(mounts())):
+        if point != "/":
+            subprocess.run(["umount", "-l", point], check=True, timeout=LIMIT_SECONDS)
 
 
 def space():
     total = free = 0
-    for point in mount_points():
+    for point in {device: point for point, device in mounts()}.values():
         data = os.statvfs(point)
         total += data.f_blocks * data.f_frsize
         free += data.f_bavail * data.f_frsize
     return total, free
 
 
+class Watched:
+    """The least and the most that was free from beginning to end: others write to the root all the time."""
+
+    def __enter__(self):
+        self.seen = [space()]
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.look)
+        self.thread.start()
+        return self
+
+    def look(self):
+        while not self.over.wait(0.002):
+            self.seen.append(space())
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        self.seen.append(space())
+
+
 def reported(binary):
-    done = subprocess.run([binary, "-q", "--rows", "system", "--schema", "full", "-o", "-", "true"],
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run([binary, "-q", "--no-save", "--rows", "system", "--schema", "full", "-o", "-", "true"],
+                          capture_output=True, text=True, check=True, timeout=LIMIT_SECONDS)
     row = list(csv.DictReader(done.stdout.splitlines()))[-1]
     return [int(row[f"disk_space_{part}_bytes"]) for part in ("total", "used", "free")]
 
 
 def compare(binary):
-    before = space()
-    total, used, free = reported(binary)
-    after = space()
-    assert total == before[0], (total, before)
+    with Watched() as watched:
+        total, used, free = reported(binary)
+    assert {total} == {seen[0] for seen in watched.seen}, (total, watched.seen)
     assert used + free == total, (used, free, total)
-    low, high = sorted((before[1], after[1]))
-    assert low - MOVING <= free <= high + MOVING, (low, free, high)
+    frees = [seen[1] for seen in watched.seen]
+    assert min(frees) - ROUND <= free <= max(frees) + ROUND, (min(frees), free, max(frees))
     return total, free
 
 
-def main(binary, mount):
-    compare(binary)
-    with open(os.path.join(mount, "data"), "wb") as data:
+def mount(*words):
+    subprocess.run(["mount", *words], check=True, timeout=LIMIT_SECONDS)
+
+
+def main(binary, folder):
+    drop_mounts_of_others()
+    bare, _ = compare(binary)
+    points = [os.path.join(folder, name) for name in ("first", "second", "again")]
+    for point in points:
+        os.mkdir(point)
+    mount("-t", "tmpfs", "-o", "size=512m", "none", points[0])
+    mount("-t", "tmpfs", "-o", "size=64m", "none", points[1])
+    mount("--bind", points[0], points[2])  # the same device once more
+    total, free = compare(binary)
+    assert total - bare == (512 + 64) << 20, (total, bare)
+    with open(os.path.join(points[0], "data"), "wb") as data:
         data.write(bytes(256 << 20))
-    compare(binary)
-    with_mount, _ = compare(binary)
-    own = os.statvfs(mount)
-    subprocess.run(["umount", mount], check=True)
-    without, _ = compare(binary)
-    assert with_mount - without == own.f_blocks * own.f_frsize
+    _, fuller = compare(binary)
+    assert free - fuller > (256 << 20) - 2 * (64 << 20), (free, fuller)
+    for point in reversed(points):
+        subprocess.run(["umount", point], check=True, timeout=LIMIT_SECONDS)
+    assert compare(binary)[0] == bare
 
 
 main(*sys.argv[1:])

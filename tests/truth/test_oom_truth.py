@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import helpers
-from known import MIB, job, rights
+from known import MIB, job, remove_group, rights
 
 LIMIT = 200 * MIB
 
@@ -26,12 +26,7 @@ def limited_group():
     except OSError as reason:
         helpers.need(False, f"no memory cgroup can be made: {reason}")
     yield group
-    for _ in range(100):
-        try:
-            group.rmdir()
-            return
-        except OSError:
-            helpers.time.sleep(0.05)
+    helpers.wait_until(lambda: remove_group(group), "the end of all in the cgroup")
 
 
 def run_limited(group, folder, *words, half="root", interval=0.1):
