@@ -29,18 +29,28 @@ struct cgroup_source {
     char usage_path[NAME_SIZE + 32], split_path[NAME_SIZE + 32];
 };
 
+/* A PID means a process in its namespace alone, and a cgroup may be shared by several namespaces. 0: unknown. */
+static unsigned long long pid_namespace(void)
+{
+    struct stat status;
+    return stat("/proc/self/ns/pid", &status) == 0 ? (unsigned long long)status.st_ino : 0;
+}
+
 /* A tracker that was killed leaves its empty cgroup behind: the next one takes it away. One that is in
  * use can't be removed. */
 static void remove_leftovers(int parent_fd)
 {
+    const unsigned long long here = pid_namespace();
     int fd = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
         if (strncmp(entry->d_name, name_prefix, sizeof name_prefix - 1) != 0)
             continue;
-        pid_t owner = (pid_t)atoi(entry->d_name + sizeof name_prefix - 1);
-        if (owner > 0 && kill(owner, 0) < 0 && errno == ESRCH)
+        char *dash;
+        unsigned long long theirs = strtoull(entry->d_name + sizeof name_prefix - 1, &dash, 10);
+        pid_t owner = *dash == '-' ? (pid_t)atoi(dash + 1) : 0;
+        if (here && theirs == here && owner > 0 && kill(owner, 0) < 0 && errno == ESRCH)
             unlinkat(parent_fd, entry->d_name, AT_REMOVEDIR);
     }
     if (dir)
@@ -106,7 +116,8 @@ static int make_group(struct cgroup_source *cgroup)
 {
     char path[NAME_SIZE + 32];
     remove_leftovers(cgroup->parent_fd);
-    snprintf(cgroup->name, sizeof cgroup->name, "%s%d", name_prefix, (int)getpid());
+    snprintf(cgroup->name, sizeof cgroup->name, "%s%llu-%d", name_prefix, pid_namespace(),
+             (int)getpid());
     if (mkdirat(cgroup->parent_fd, cgroup->name, 0755) < 0 && errno != EEXIST) {
         cgroup->name[0] = '\0';
         return -errno;

@@ -1,12 +1,15 @@
 """Nothing is left behind: no processes, no files, no changed settings."""
 
 import os
+import re
+import subprocess
 import uuid
 from pathlib import Path
 
 import pytest
 
-from helpers import kill_quietly, tracker, wait_until, workload
+from helpers import (binary, finish, kill_quietly, need, need_namespace, need_root, only_child, run, tracker,
+                     wait_until, workload)
 
 
 def marked_processes(mark):
@@ -68,8 +71,48 @@ def test_timeout_leaves_no_processes():
             kill_quietly(pid)
 
 
-def test_no_cgroup_and_no_shared_memory_is_left():
-    places = [Path("/dev/shm"), Path("/sys/fs/cgroup")]
-    before = [sorted(os.listdir(place)) for place in places if place.exists()]
-    tracker("-q", workload("burn"), "0.05")
-    assert [sorted(os.listdir(place)) for place in places if place.exists()] == before
+def cgroups_of(pid):
+    """Those that the tracker of this number has made."""
+    return [path for path in Path("/sys/fs/cgroup").rglob("resource-tracker-*") if path.name.endswith(f"-{pid}")]
+
+
+def need_cgroups():
+    need_root()
+    need(re.search(r"(?m)^ *cgroup +yes", tracker("info", "--no-cloud").stdout), "no cgroup can be made")
+
+
+def test_no_cgroup_is_left(started):
+    need_cgroups()
+    process = started("-q", "sh", "-c", "read line", stdin=subprocess.PIPE)
+    wait_until(lambda: cgroups_of(process.pid), "the cgroup")
+    finish(process)
+    assert process.returncode == 0
+    assert cgroups_of(process.pid) == []
+
+
+def test_no_shared_memory_is_left():
+    """In a folder of its own in that place: other programs use it too."""
+    need_namespace("-m")
+    script = 'mount -t tmpfs none /dev/shm && "$@" && ls -A /dev/shm'
+    done = run(["unshare", "-m", "sh", "-c", script, "sh", binary(), "-q", workload("burn"), "0.05"],
+               capture_output=True, text=True, check=True)
+    assert [line for line in done.stdout.splitlines() if not line.startswith(("cpu_", "wall_"))] == []
+
+
+def test_the_cgroup_of_a_tracker_in_another_pid_namespace_is_not_a_leftover(started):
+    """Its number means nobody there, and before the job is moved into it it is empty."""
+    need_cgroups()
+    need_namespace("-p", "-f", "--mount-proc")
+    process = started("-q", "sleep", "60")
+    group, = wait_until(lambda: cgroups_of(process.pid), "the cgroup")
+    job = only_child(process.pid)
+
+    def emptied():
+        for pid in (group / "cgroup.procs").read_text().split():
+            (group.parent / "cgroup.procs").write_text(pid)
+        return not (group / "cgroup.procs").read_text()
+    wait_until(lambda: str(job) in (group / "cgroup.procs").read_text().split(), "the job in its cgroup")
+    wait_until(emptied, "an empty cgroup")
+    other = ["unshare", "-p", "-f", "--mount-proc", binary(), "-q", "-s", "-", "sleep", "1"]
+    run(other, check=True, stdout=subprocess.DEVNULL)
+    assert group.exists()
