@@ -9,9 +9,11 @@ folder and, while the sandbox exists, that cgroup. See sandbox_init.py.
 """
 
 import functools
+import itertools
 import os
 import select
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +26,9 @@ JOIN_CGROUPS = """for place in /sys/fs/cgroup /sys/fs/cgroup/*; do
     [ ! -f $place/cgroup.procs ] || echo 0 > $place/cgroup.procs || exit 125
 done; exec "$@" """
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+NUMBERS = itertools.count(1)  # sandboxes of this session
 
 
 def mark_of_session():
@@ -66,11 +71,16 @@ def known_use():
     return str(target)
 
 
+def need_program(name):
+    """One that is started in a sandbox; daemons are not in the PATH of every user."""
+    helpers.need(shutil.which(name, path=PATH), f"{name} is not installed")
+
+
 def need_sandbox():
     """Skips where no sandbox can be made; a failure where everything must work."""
     helpers.need(os.geteuid() == 0, "needs root: the sandbox mounts file systems and starts daemons")
-    for command in ("unshare", "nsenter", "mount", "ip", "hostname"):
-        helpers.need_command(command)
+    for program in ("unshare", "nsenter", "setpriv", "mount", "ip", "hostname"):
+        need_program(program)
     flags = [f"--{name}" for name in NAMESPACES]
     tried = subprocess.run(["unshare", "--fork", *flags, "true"], capture_output=True, timeout=helpers.PATIENCE)
     helpers.need(tried.returncode == 0, f"unshare {' '.join(flags)} is refused here")
@@ -80,7 +90,7 @@ class Sandbox:
     def __init__(self, folder, hosts):
         self.folder = Path(folder)
         self.folder.chmod(0o755)  # the ordinary user's way to its home
-        self.mark = mark_of_session()
+        self.name = f"{mark_of_session()}.{next(NUMBERS)}"
         self.cgroups = []
         self.started = []
         self.log = open(self.folder / "sandbox.log", "w+", encoding="utf-8")
@@ -99,7 +109,7 @@ class Sandbox:
 
     def make_cgroups(self):
         for parent in own_cgroups():
-            group = parent / self.mark
+            group = parent / self.name
             group.mkdir()
             self.cgroups.append(group)
             for name in ("cpuset.cpus", "cpuset.mems"):  # version 1 begins with none, and takes no process then
@@ -110,7 +120,7 @@ class Sandbox:
         """The shell outside removes the cgroups, so that they do not stay when the test is killed."""
         flags = " ".join(f"--{name}" for name in NAMESPACES)
         init = ["env", "--default-signal", "--", sys.executable, str(Path(__file__).with_name("sandbox_init.py")),
-                self.mark, str(self.folder), *hosts]
+                self.name, str(self.folder), *hosts]
         script = f"""
             for group in "$@"; do echo 0 > "$group/cgroup.procs" || exit 125; done
             unshare --fork --kill-child --mount-proc {flags} -- {shlex.join(init)}

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import helpers
-from sandbox import PATH, Sandbox, own_cgroups
+from sandbox import PATH, Sandbox, need_program, own_cgroups
 
 NODES = ("node1", "node2", "node3", "node4")
 CPUS = min(2, os.cpu_count())
@@ -77,9 +77,8 @@ StorageLoc=slurm_acct
 
 
 def need_slurm():
-    os.environ["PATH"] = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
     for program in PROGRAMS:
-        helpers.need_command(program)
+        need_program(program)
 
 
 def cgroups_are_usable():

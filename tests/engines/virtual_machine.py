@@ -17,7 +17,7 @@ import tarfile
 from pathlib import Path
 
 import helpers
-from sandbox import Sandbox, known_use
+from sandbox import Sandbox, known_use, need_program
 
 BOOT_SECONDS = 400  # some 15 on an idle machine
 MEMORY_MIB = 512
@@ -46,7 +46,7 @@ poweroff -f
 
 def need_machine():
     for program in PROGRAMS:
-        helpers.need_command(program)
+        need_program(program)
     linked = subprocess.run(["ldd", shutil.which("busybox")], capture_output=True, timeout=60, check=False)
     helpers.need(linked.returncode != 0, "busybox is linked dynamically: install busybox-static")
 
