@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 
 import pytest
 
@@ -62,6 +63,29 @@ def temporary(monkeypatch):
     with tempfile.TemporaryDirectory(prefix="trk-", dir="/tmp") as folder:
         monkeypatch.setenv("TMPDIR", folder)
         yield pathlib.Path(folder)
+
+
+def wait_until(condition, seconds=30):
+    """Whether it became true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def lines_of(path):
+    """How many lines a file has; 0 where there is none yet."""
+    try:
+        with open(path, "rb") as file:
+            return file.read().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def nothing_left(folder, pid):
+    return wait_until(lambda: not trackers_of(pid) and not os.listdir(folder))
 
 
 def trackers_of(pid):

@@ -15,17 +15,20 @@ import threading
 import time
 
 import pytest
-from conftest import run_python
+from conftest import run_python, wait_until
 
 from resource_tracker import ProcessTracker, ResourceTracker, SystemTracker, get_cloud_info, get_server_info, keeper
 from resource_tracker.dummy_workloads import cpu_multi
 from test_tracker_samples import PROCESS, SYSTEM
 
 
-def three_rows(code, timeout=30):
+def three_rows(code, timeout=60):
     """Runs a program that writes CSV to standard output for ever, until it has written a header and three rows."""
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True) as program:
+        limit = threading.Timer(timeout, program.kill)
+        limit.start()
         lines = [program.stdout.readline() for _ in range(4)]
+        limit.cancel()
         program.terminate()
     return list(csv.DictReader(io.StringIO("".join(lines))))
 
@@ -52,9 +55,13 @@ def test_the_old_name_to_standard_output_and_to_a_file(tmp_path):
     assert list(rows[0]) == PROCESS
     path = tmp_path / "rows.csv"
     run_python("""
-        import sys, threading, _thread
+        import os, sys, threading, time, _thread
         from resource_tracker import SystemTracker
-        threading.Timer(0.5, _thread.interrupt_main).start()
+        def interrupt():
+            while not os.path.exists(sys.argv[1]) or open(sys.argv[1]).read().count("\\n") < 4:
+                time.sleep(0.02)
+            _thread.interrupt_main()
+        threading.Thread(target=interrupt, daemon=True).start()
         try:
             SystemTracker(csv_file_path=sys.argv[1], interval=0.1)
         except KeyboardInterrupt:
@@ -83,7 +90,8 @@ def test_server_and_cloud():
 
 def test_trackers_with_every_parameter(tmp_path):
     with subprocess.Popen(["sleep", "30"]) as sleeper:
-        threading.Timer(0.5, sleeper.kill).start()
+        rows = tmp_path / "process.csv"
+        threading.Thread(target=lambda: (wait_until(rows.exists), sleeper.kill()), daemon=True).start()
         process = ProcessTracker(pid=sleeper.pid, start_time=time.time(), interval=0.1, children=True, autostart=True,
                                  output_file=str(tmp_path / "process.csv"))
     assert process.status == "exited" and process() is None

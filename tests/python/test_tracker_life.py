@@ -10,22 +10,9 @@ import threading
 import time
 
 import pytest
-from conftest import run_python, trackers_of
+from conftest import nothing_left, run_python, trackers_of, wait_until
 
 from resource_tracker import ResourceTracker
-
-
-def wait_until(condition, seconds=5):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def nothing_left(folder, pid):
-    return wait_until(lambda: not trackers_of(pid) and not os.listdir(folder))
 
 
 START = """
@@ -90,26 +77,30 @@ def test_the_end_of_the_interpreter(temporary, ending):
 
 
 def test_ctrl_c_of_a_terminal_reaches_the_program_alone(temporary):
+    ready = temporary.with_name(temporary.name + "-ready")
     program = subprocess.Popen([sys.executable, "-c", """
-import os, time
+import pathlib, sys, time
 from resource_tracker import ResourceTracker
 tracker = ResourceTracker(interval=0.05)
-print(os.getpid(), flush=True)
+tracker.wait_for_samples(1, timeout=30)
 try:
-    time.sleep(30)
+    pathlib.Path(sys.argv[1]).touch()
+    time.sleep(60)
 except KeyboardInterrupt:
     seen = tracker.n_samples
-    tracker.wait_for_samples(seen + 2)
+    tracker.wait_for_samples(seen + 2, timeout=60)
     tracker.stop()
     print("still measured", flush=True)
-"""], stdout=subprocess.PIPE, text=True, start_new_session=True)
-    pid = int(program.stdout.readline())
-    time.sleep(0.3)
-    os.killpg(program.pid, signal.SIGINT)
-    assert program.stdout.readline().strip() == "still measured"
-    assert program.wait(10) == 0
-    program.stdout.close()
-    assert nothing_left(temporary, pid)
+""", ready], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        assert wait_until(ready.exists)
+        os.killpg(program.pid, signal.SIGINT)
+        assert program.communicate(timeout=60)[0] == "still measured\n"
+        assert program.returncode == 0
+    finally:
+        program.kill()
+        ready.unlink(missing_ok=True)
+    assert nothing_left(temporary, program.pid)
 
 
 def test_a_child_born_by_fork_ends_nothing(temporary):
@@ -281,7 +272,6 @@ def test_a_process_that_is_not_there_is_told(caplog):
     gone = subprocess.Popen(["true"])
     gone.wait()
     tracker = ResourceTracker(pid=gone.pid, interval=0.05)
-    time.sleep(0.3)
     tracker.stop()
     assert "Resource tracker subprocess failed!" in caplog.text
     assert "no process with pid" in caplog.text
@@ -292,14 +282,14 @@ def test_waiting_for_samples_of_a_process_that_is_gone_ends_at_once():
     gone.wait()
     started = time.monotonic()
     with pytest.raises(RuntimeError, match=f"no process with pid {gone.pid}"):
-        ResourceTracker(pid=gone.pid, interval=0.05).wait_for_samples()
-    short = subprocess.Popen(["sleep", "0.5"])
-    tracker = ResourceTracker(pid=short.pid, interval=0.05)
-    tracker.wait_for_samples(2)
-    short.wait()
+        ResourceTracker(pid=gone.pid, interval=0.05).wait_for_samples(timeout=100)
+    with subprocess.Popen(["sleep", "100"]) as short:
+        tracker = ResourceTracker(pid=short.pid, interval=0.05)
+        tracker.wait_for_samples(2, timeout=30)
+        short.kill()
     with pytest.raises(RuntimeError, match=f"process {short.pid} has ended, .*there are [0-9]+$"):
-        tracker.wait_for_samples(1000)
-    assert time.monotonic() - started < 4  # and not the 5 seconds that are waited at most
+        tracker.wait_for_samples(1_000_000, timeout=100)
+    assert time.monotonic() - started < 50  # and not the 100 seconds that are waited at most
     tracker.wait_for_samples(2)  # those are there
 
 

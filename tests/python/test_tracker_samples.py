@@ -6,6 +6,7 @@ import re
 import resource
 import subprocess
 import time
+from statistics import median
 
 import pytest
 
@@ -63,8 +64,11 @@ def test_the_work_is_seen(busy):
 def test_rows_fall_on_the_grid(busy):
     times = busy.process_metrics["timestamp"]
     assert busy.start_time == pytest.approx(round(busy.start_time, 1))
-    assert times[0] == pytest.approx(busy.start_time + 0.1, abs=0.05)
-    assert all(late - early == pytest.approx(0.1, abs=0.08) for early, late in zip(times, times[1:]))
+    # No row is early. A busy machine makes some of them late, and rows of intervals that have passed are left out.
+    late = [(moment - busy.start_time + 0.001) % 0.1 for moment in times]
+    assert times[0] >= busy.start_time + 0.099
+    assert all(after - before >= 0.099 - lateness for before, after, lateness in zip(times, times[1:], late))
+    assert median(late) < 0.05
 
 
 def test_names_and_units_for_people(busy):
@@ -170,13 +174,16 @@ def test_latest_and_totals_while_it_runs():
 
 
 def test_a_short_block_is_told_as_long_as_it_was():
+    created = time.monotonic()
     with ResourceTracker(interval=0.5) as tracker:
         assert "wall_seconds" not in tracker.snapshot()["metadata"]
+        tracker.wait_for_samples(1, timeout=30)  # it counts from before that
         begin = time.monotonic()
-        while time.monotonic() - begin < 1.2:  # of which samples see half a second or one
+        while time.monotonic() - begin < 1.2:  # of which samples see a part
             pass
+    stopped = time.monotonic()
     metadata = tracker.snapshot()["metadata"]
-    assert 1.15 < metadata["wall_seconds"] < 2.5  # it begins to count a moment after the block
+    assert 1.2 <= metadata["wall_seconds"] <= stopped - created
     data = re.search(r'id="run-data">(.*?)</script>', tracker.report(), re.S).group(1)
     cores = json.loads(data)["charts"]["columns"]["process_cpu"]["stats"]["mean"]
     assert cores == pytest.approx(tracker.totals["cpu_seconds"]["value"] / metadata["wall_seconds"], rel=1e-3)
