@@ -1,30 +1,26 @@
-"""Virtual environments with the Python releases that snapshots are exchanged with. They stay in the build folder."""
+"""Virtual environments with the Python releases that snapshots are exchanged with. tools/python_env makes them once."""
 
+import fcntl
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from gpu_world import BUILD
+from gpu_world import BUILD, ROOT
 from native import Library
 
 RELEASES = ("0.4.2", "0.5.0")
 
 
 def environment_of(release, package="resource-tracker"):
-    """The interpreter of a release's environment, made on first use; None where it can't be fetched."""
-    folder = Path(BUILD) / (f"peer-{release}" if package == "resource-tracker" else f"peer-{package}-{release}")
-    python = folder / "bin" / "python"
-    if not (folder / "complete").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        fetched = subprocess.run([folder / "bin" / "pip", "install", "-q", f"{package}=={release}"],
-                                 capture_output=True, text=True)
-        if fetched.returncode != 0:
-            return None
-        (folder / "complete").touch()
-    return python
+    """The interpreter of a release's environment, which tests/python uses too; None where it can't be fetched."""
+    base = Path(ROOT) / "build-python"
+    base.mkdir(exist_ok=True)
+    with open(base / "originals.lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several workers of pytest may come at once
+        made = subprocess.run(["tools/python_env", "originals"], cwd=ROOT, capture_output=True, check=False, timeout=400)
+    return base / f"original-{package}-{release}" / "bin" / "python" if made.returncode == 0 else None
 
 
 @pytest.fixture(scope="session", params=RELEASES)

