@@ -4,6 +4,7 @@ import json
 import socket
 import socketserver
 import threading
+import time
 from http.server import BaseHTTPRequestHandler
 
 M = "169.254.169.254"
@@ -105,12 +106,13 @@ class Service:
     """A service on an address; what it was asked is in `asked`."""
 
     def __init__(self, address, answers, port=80):
-        service, self.asked = self, []
+        service, self.asked, self.times = self, [], []
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def answer(self):
+                service.times.append(time.monotonic())
                 service.asked.append((self.command, self.path, dict(self.headers)))
                 found = answers.get((self.command, self.path), (404, "not found"))
                 status, body = found(self.headers) if callable(found) else found if isinstance(found, tuple) else (200, found)

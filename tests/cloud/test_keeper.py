@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from clouds import RawService, Service
-from test_vendors import packets
+from test_vendors import hang, packets, side_by_side
 
 ROWS = [{"timestamp": 1000.0 + i, "pid": 1, "children": 0, "utime": 2.0, "stime": 0.0, "cpu_usage": 2.0,
          "memory": 5000 * 1024.0, "read_bytes": 0, "write_bytes": 0, "gpu_usage": 0.0, "gpu_vram": 0.0, "gpu_utilized": 0}
@@ -60,7 +60,7 @@ class Keeper(Service):
 def recommend(tracker, run, *options, url=None, expect=0, **env):
     if url:
         env["TRACKER_KEEPER_URL"] = url
-    answer = subprocess.run([tracker, "recommend", "--json", *options, run], capture_output=True, text=True, timeout=30,
+    answer = subprocess.run([tracker, "recommend", "--json", *options, run], capture_output=True, text=True, timeout=60,
                             check=False, env={**os.environ, **env})
     assert answer.returncode == expect, answer.stderr
     return json.loads(answer.stdout)["rent"] if expect == 0 else answer.stderr
@@ -166,10 +166,15 @@ def test_bad_answer_to_a_filter_of_keeper(tracker, run):
 
 
 def test_time_limit(tracker, run):
-    started = time.monotonic()
-    with RawService("127.0.0.1", lambda connection: time.sleep(5)):
+    def ask():
+        started = time.monotonic()
         rent = recommend(tracker, run, "--online", url="http://127.0.0.1:80")
-    assert 1.9 < time.monotonic() - started < 3 and rent["source"] == "catalog" and "time" in rent["note"].lower()
+        return rent, time.monotonic() - started
+
+    with RawService("127.0.0.1", hang):
+        answers = side_by_side(ask)
+    assert all(rent["source"] == "catalog" and "time" in rent["note"].lower() for rent, _ in answers)
+    assert 1.9 < min(seconds for _, seconds in answers) < 3
 
 
 def test_nobody_there(tracker, run):
@@ -239,11 +244,13 @@ def test_the_program_needs_libc_alone(tracker):
 
 
 def test_offline_answer_is_quick(tracker, run):
-    """At most 15 times as long as --version; the least of interleaved runs, since others use the machine too."""
+    """At most 15 times the CPU time of --version; the least of interleaved runs, since others use the caches too."""
     def took(*words):
-        started = time.perf_counter()
-        subprocess.run([tracker, *words], check=True, capture_output=True)
-        return time.perf_counter() - started
+        process = subprocess.Popen([tracker, *words], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status
+        assert status == 0
+        return usage.ru_utime + usage.ru_stime
     pairs = [(took("--version"), took("recommend", "--json", run)) for _ in range(25)]
     assert min(pair[1] for pair in pairs) < 15 * min(pair[0] for pair in pairs)
 
@@ -258,7 +265,8 @@ def pages(servers):
 
 
 def catalog(tracker, *words, url, expect=0):
-    answer = subprocess.run([tracker, "catalog", "--json", *words], capture_output=True, text=True, check=False, env={**os.environ, "TRACKER_KEEPER_URL": url})
+    answer = subprocess.run([tracker, "catalog", "--json", *words], capture_output=True, text=True, check=False,
+                            timeout=60, env={**os.environ, "TRACKER_KEEPER_URL": url})
     assert answer.returncode == expect, answer.stderr
     return json.loads(answer.stdout) if expect == 0 else answer.stderr
 

@@ -1,14 +1,18 @@
 """Which cloud this is, end to end: the program, its sockets, and services that behave as documented or badly."""
 
+import gzip
 import json
 import os
 import subprocess
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from clouds import BY_NAME, M, VENDORS, RawService, Service, serve
 
+HANG_SECONDS = 20  # longer than all that the program waits for
 UNKNOWN = {"vendor": "unknown", "instance_type": "unknown", "region": "unknown", "zone": "unknown"}
 GENERIC = {"sys_vendor": "QEMU", "product_name": "Standard PC (Q35 + ICH9, 2009)"}
 LOCAL = {"sys_vendor": "Dell Inc.", "product_name": "PowerEdge R740", "chassis_asset_tag": "", "board_asset_tag": "none"}
@@ -34,7 +38,7 @@ def make_root(folder, dmi, route=False, cpus="0-1", memory_kib=4000000, boot=Non
 
 def ask(tracker, root, *options, env=None):
     answer = subprocess.run([tracker, "info", "--json", "--root", str(root), *options], capture_output=True, text=True,
-                            timeout=20, check=True, env={**os.environ, **(env or {})})
+                            timeout=60, check=True, env={**os.environ, **(env or {})})
     return json.loads(answer.stdout)["cloud_info"]
 
 
@@ -152,16 +156,25 @@ def test_no_proxy(tracker, tmp_path):
 # ---- bad services -------------------------------------------------------------------------------
 
 def hang(connection):
-    connection.recv(4096)
-    time.sleep(5)
+    """Until the other side gives up, which it does long before the limit."""
+    connection.settimeout(HANG_SECONDS)
+    while connection.recv(4096):
+        pass
 
 
 def drip(connection):
     connection.recv(4096)
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n{")
-    for _ in range(50):
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 600\r\n\r\n{")
+    for _ in range(10 * HANG_SECONDS):
         time.sleep(0.1)
         connection.sendall(b" ")
+
+
+def side_by_side(function, count=3):
+    """What several calls at once return. Where a time has an upper limit the least of them counts: a busy machine only
+    adds to it."""
+    with ThreadPoolExecutor(count) as pool:
+        return [call.result() for call in [pool.submit(function) for _ in range(count)]]
 
 
 def sends(data):
@@ -192,19 +205,22 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_service(tracker, tmp_path, name):
-    started = time.monotonic()
+    root = make_root(tmp_path / "root", BY_NAME["azure"].dmi, memory_kib=1234)
     with Service("127.0.0.1", {("GET", "/steal"): BODY}) as elsewhere, RawService(M, BAD[name]):
-        cloud = ask(tracker, make_root(tmp_path / "root", BY_NAME["azure"].dmi, memory_kib=1234))
-    assert facts(cloud) == ("azure", "unknown", "unknown", "unknown")
+        clouds = side_by_side(lambda: ask(tracker, root))
+    assert {facts(cloud) for cloud in clouds} == {("azure", "unknown", "unknown", "unknown")}
     assert not elsewhere.asked
-    assert cloud["discovery_time"] < 1.1 and time.monotonic() - started < 2
-    assert (cloud["discovery_time"] > 0.9) == (name in ("hang", "drip"))
+    least = min(cloud["discovery_time"] for cloud in clouds)
+    assert least < 1.1
+    assert (least > 0.9) == (name in ("hang", "drip"))
 
 
 def test_all_hang(tracker, tmp_path):
+    root = make_root(tmp_path / "root", GENERIC)
     with RawService(M, hang), RawService("169.254.42.42", hang), RawService("100.100.100.200", hang):
-        cloud = ask(tracker, make_root(tmp_path / "root", GENERIC))
-    assert facts(cloud) == tuple(UNKNOWN.values()) and 0.9 < cloud["discovery_time"] < 1.2
+        clouds = side_by_side(lambda: ask(tracker, root))
+    assert {facts(cloud) for cloud in clouds} == {tuple(UNKNOWN.values())}
+    assert 0.9 < min(cloud["discovery_time"] for cloud in clouds) < 1.2
 
 
 # ---- nobody is asked ----------------------------------------------------------------------------
@@ -268,14 +284,20 @@ def test_type_by_size(tracker, tmp_path, name, cpus, memory_kib, expected):
 
 # ---- beside a job -------------------------------------------------------------------------------
 
-def run_job(tracker, seconds, *options):
-    started = time.monotonic()
-    subprocess.run([tracker, "-q", *options, "sleep", str(seconds)], check=True, timeout=30)
-    elapsed = time.monotonic() - started
-    runs = os.path.join(os.environ["XDG_STATE_HOME"], "resource-tracker", "runs")
-    names = sorted(name for name in os.listdir(runs) if name.endswith(".json.gz"))
-    text = subprocess.run(["gzip", "-dc", os.path.join(runs, names[-1])], capture_output=True, check=True).stdout
-    return json.loads(text), elapsed
+def run_job(tracker, command, *options):
+    """The record of a run, which has a store of its own."""
+    with tempfile.TemporaryDirectory() as state:
+        subprocess.run([tracker, "-q", *options, *command], check=True, timeout=60,
+                       env={**os.environ, "XDG_STATE_HOME": state})
+        runs = os.path.join(state, "resource-tracker", "runs")
+        [name] = [name for name in os.listdir(runs) if name.endswith(".json.gz")]
+        with gzip.open(os.path.join(runs, name), "rb") as file:
+            return json.load(file)
+
+
+# Lasts until what the cloud said is kept for the boot, at the latest half a minute.
+UNTIL_KNOWN = ["sh", "-c", """n=0
+while [ $n -lt 600 ] && [ -z "$(find "$XDG_CACHE_HOME" -type f 2>/dev/null)" ]; do n=$((n + 1)); sleep 0.05; done"""]
 
 
 @pytest.fixture
@@ -293,30 +315,43 @@ def no_firmware():
 
 def test_in_the_record(tracker, no_firmware):
     with serve(BY_NAME["linode"]) as service:
-        record, _ = run_job(tracker, 1.6)
+        record = run_job(tracker, UNTIL_KNOWN)
         assert facts(record["cloud_info"]) == found(BY_NAME["linode"])
         asked = len(service.asked)
-        record, _ = run_job(tracker, 0.2)  # too short to ask; it was told before
+        record = run_job(tracker, ["sleep", "0.2"])  # too short to ask; it was told before
         assert facts(record["cloud_info"]) == found(BY_NAME["linode"]) and len(service.asked) == asked
     assert record["metadata"]["discover_cloud"] is True and record["server_info"]["vcpus"] >= 1
 
 
 def test_a_second_after_the_start(tracker, no_firmware):
+    with serve(BY_NAME["linode"]) as service:
+        started = time.monotonic()
+        run_job(tracker, UNTIL_KNOWN)
+        assert service.asked and min(service.times) - started >= 1
+
+
+def test_a_short_job_asks_nobody(tracker, no_firmware):
     with serve(BY_NAME["linode"]):
         before = packets()
-        record, _ = run_job(tracker, 0.7)
+        record = run_job(tracker, ["sleep", "0.1"])
         assert packets() == before and record["cloud_info"] is None
 
 
 def test_end_is_not_delayed(tracker, no_firmware):
+    """The answer would take a second from when it is asked for, which is a second after the start."""
+    def run():
+        started = time.monotonic()
+        record = run_job(tracker, ["sleep", "1.2"])
+        return record, time.monotonic() - started
+
     with RawService(M, hang), RawService("169.254.42.42", hang), RawService("100.100.100.200", hang):
-        record, elapsed = run_job(tracker, 1.2)
-    assert facts(record["cloud_info"]) == tuple(UNKNOWN.values())
-    assert elapsed < 1.6
+        runs = side_by_side(run)
+    assert all(facts(record["cloud_info"]) == tuple(UNKNOWN.values()) for record, _ in runs)
+    assert min(elapsed for _, elapsed in runs) < 1.6
 
 
 def test_no_cloud_in_a_run(tracker, no_firmware):
     before = packets()
-    record, _ = run_job(tracker, 1.3, "--no-cloud")
+    record = run_job(tracker, ["sleep", "1.3"], "--no-cloud")
     assert packets() == before
     assert record["cloud_info"] is None and record["metadata"]["discover_cloud"] is False
