@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static int missing(const char *what)
 {
@@ -150,24 +149,20 @@ static int add_typed(struct sessions *sessions, const struct gput_list *maps)
 /* NULL, and the message is printed. */
 static char *read_text(const char *path)
 {
-    struct stat status;
     FILE *file = fopen(path, "re");
-    if (!file || fstat(fileno(file), &status) < 0) {
-        cli_fail("can't read %s: %s", path, strerror(errno));
-        if (file)
-            fclose(file);
+    char *text = NULL;
+    size_t size = 0;
+    /* JSON has no NUL byte, so this reads to the end of the file, also of a pipe, whose size is unknown. */
+    ssize_t len = file ? getdelim(&text, &size, '\0', file) : -1;
+    if (len < 0)
+        cli_fail("can't read %s: %s", path, file && feof(file) ? "it is empty" : strerror(errno));
+    if (file)
+        fclose(file);
+    if (len < 0) {
+        free(text);
         return NULL;
     }
-    size_t size = (size_t)status.st_size;
-    char *text = malloc(size + 1);
-    size_t len = text ? fread(text, 1, size, file) : 0;
-    fclose(file);
-    if (!text) {
-        cli_fail("out of memory");
-        return NULL;
-    }
-    text[len] = '\0';
-    if (len && text[0] == '\x80') { /* what every pickle of the last ten years begins with */
+    if (text[0] == '\x80') { /* what every pickle of the last ten years begins with */
         cli_fail("%s is a pickle file, which only Python can read; write it again with sub-track "
                  "analyze -f json",
                  path);
@@ -209,13 +204,13 @@ static int compare_all(const struct gput_options *options, const struct trk_sub_
                                 .paths = calloc(most, sizeof(char *)),
                                 .texts = calloc(most, sizeof(char *)),
                                 .copies = calloc(most, sizeof(char *))};
-    int status = 0;
-    if (!sessions.names || !sessions.paths || !sessions.texts || !sessions.copies)
-        status = cli_fail("out of memory");
-    for (size_t i = 0; i < map->count && !status; i++)
+    if (!sessions.names || !sessions.paths || !sessions.texts || !sessions.copies) {
+        sessions_done(&sessions);
+        return cli_fail("out of memory");
+    }
+    for (size_t i = 0; i < map->count; i++)
         add_session(&sessions, map->names[i], map->paths[i]);
-    if (!status)
-        status = add_typed(&sessions, &options->maps);
+    int status = add_typed(&sessions, &options->maps);
     if (!status && !sessions.count)
         status = cli_fail("name what is compared: -m NAME=FILE, twice or more, or --cconfig=FILE");
     if (!status)

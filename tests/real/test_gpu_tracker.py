@@ -532,6 +532,18 @@ def test_analyze_and_compare():
     assert done.returncode == 0 and "Main Ram:\n\t\t  old  new\n\t\t  1.0  1.0" in done.stdout
 
 
+def test_compare_reads_pipes():
+    """A pipe has no size, so only its end says how long the text is."""
+    write_tracking("t.csv", [(1.0, 2.0, 10.0), (3.0, 4.0, 11.0)])
+    write_log("a.csv", [(7, "f.py:9", 0, 9.5), (7, "f.py:9", 1, 11.5)])
+    text = call("sub-track", "analyze", "--tf=t.csv", "--stf=a.csv", "-f", "json", "-o", "a.json")
+    assert text.returncode == 0, text.stderr
+    with open("a.json", encoding="utf-8") as file:
+        done = call("sub-track", "compare", "-m", "old=a.json", "new=/dev/stdin", "-f", "json", input=file.read())
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["code_block_compute_time"] == {"f.py:9": {"old": 2.0, "new": 2.0}}
+
+
 def test_combine():
     os.mkdir("parts")
     write_log("parts/1.csv", [(1, "a, b", 0, 1.5)])
