@@ -192,6 +192,7 @@ int trk__rows_file_create(const char *path, const struct trk_rows_layout *layout
     memcpy(head.magic, MAGIC, sizeof head.magic);
     memcpy(text, &head, sizeof head);
     memcpy(text + sizeof head, names, names_len);
+    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): head.json_bytes says where it ends */
     memcpy(text + sizeof head + names_len, json, json_len);
     TRK_CLEANUP_FD int fd =
         open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY, FILE_MODE);
@@ -304,6 +305,12 @@ static bool is_in(enum trk_metric metric, enum trk_scope scope)
            (trk__metrics[metric].scope == scope || trk__metrics[metric].scope == TRK_SCOPE_ROW);
 }
 
+/* The tables only read the values, which are the file's. NULL where there are no rows. */
+static double *values_of(const double *rows, uint32_t column)
+{
+    return rows ? (double *)rows + column : NULL;
+}
+
 static int make_table(const struct trk_rows_layout *layout, const double *rows, size_t count,
                       enum trk_scope scope, struct trk_series *series)
 {
@@ -326,8 +333,7 @@ static int make_table(const struct trk_rows_layout *layout, const double *rows, 
         *column = (struct trk_series_column){
             .name = strdup(trk__metrics[metric].column[TRK_SCHEMA_V2 - TRK_SCHEMA_V1].name),
             .metric = metric,
-            /* Nobody writes there: the values are the file's. */
-            .value = (double *)(uintptr_t)(rows + i),
+            .value = values_of(rows, i),
             .stride = layout->columns};
         if (!column->name)
             return -ENOMEM;
@@ -353,7 +359,7 @@ static int make_detail(const struct trk_rows_layout *layout, const double *rows,
         struct trk_series_column *column = &series->column[series->columns++];
         *column = (struct trk_series_column){.name = strdup(name),
                                              .metric = metric,
-                                             .value = (double *)(uintptr_t)(rows + i),
+                                             .value = values_of(rows, i),
                                              .stride = layout->columns};
         if (!column->name)
             return -ENOMEM;
@@ -426,8 +432,9 @@ int trk__rows_reader_tables(struct trk_rows_reader *reader, uint64_t first, uint
                                        : map_rows(reader, from + bytes);
     if (code < 0)
         return code;
-    reader->rows =
-        reader->map ? reader->map + (reader->head_bytes + from) / sizeof(double) : reader->copy;
+    reader->rows = reader->map
+                       ? (const double *)((const char *)reader->map + reader->head_bytes + from)
+                       : reader->copy;
     reader->row_count = (size_t)count;
     return trk__rows_tables(&reader->layout, reader->rows, reader->row_count, ret_process,
                             ret_system);

@@ -1,6 +1,7 @@
 /* The record of a run: what other versions wrote is read, what is read is written again, and no text however
  * wrong does harm. */
 #include "snapshot/gzip_output.h"
+#include "snapshot/rows_file.h"
 #include "snapshot/snapshot.h"
 
 #include "check.h"
@@ -301,6 +302,22 @@ static void merged_rows_follow_the_kind_of_the_metric(void)
     trk__snapshot_free(snapshot);
 }
 
+/* A run file has no row before the first sample. */
+static void tables_without_rows_have_no_values(void)
+{
+    struct trk_rows_layout layout;
+    struct trk_series process, system;
+    trk__rows_layout(TRK_ROWS_BOTH, false, &layout);
+    CHECK(trk__rows_tables(&layout, NULL, 0, &process, &system) == 0);
+    CHECK(process.columns > 1 && system.columns > 1);
+    for (size_t i = 0; i < process.columns; i++)
+        CHECK(process.column[i].value == NULL);
+    for (size_t i = 0; i < system.columns; i++)
+        CHECK(system.column[i].value == NULL);
+    trk__series_done(&process);
+    trk__series_done(&system);
+}
+
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
@@ -315,6 +332,7 @@ int main(int argc, char *argv[])
         TEST(what_is_no_file_is_not_replaced),
         TEST(downsampling_keeps_extremes_and_says_so),
         TEST(merged_rows_follow_the_kind_of_the_metric),
+        TEST(tables_without_rows_have_no_values),
     };
     return CHECK_MAIN(argc, argv, tests);
 }
