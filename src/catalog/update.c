@@ -131,7 +131,8 @@ static size_t add_table(struct trk_buffer *text, struct trk_keeper_answer *all,
     size_t count = 0;
     add_sources(text, catalog);
     trk__buffer_printf(text, "\n%s\n", trk__catalog_servers_head);
-    qsort(all->server, all->count, sizeof *all->server, by_name);
+    if (all->count)
+        qsort(all->server, all->count, sizeof *all->server, by_name);
     for (size_t i = 0; i < all->count; i++) {
         bool is_twice = i > 0 && by_name(&all->server[i], &all->server[i - 1]) == 0;
         if (!is_twice && is_usable(&all->server[i])) {

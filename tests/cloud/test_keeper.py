@@ -286,7 +286,7 @@ def test_update(tracker, run):
         assert text.readline().startswith("source,date,")
 
 
-@pytest.mark.parametrize("answer", [(429, "no"), "[{", json.dumps([server("only", 0.1)])])
+@pytest.mark.parametrize("answer", [(429, "no"), "[{", "[]", json.dumps([server("only", 0.1)])])
 def test_failed_update_changes_nothing(tracker, answer):
     with Keeper(answer) as keeper:
         assert "stays" in catalog(tracker, "update", url=keeper.url, expect=125)
