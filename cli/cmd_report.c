@@ -92,8 +92,6 @@ int cli_report_save(const char *id, const struct cli_options *options)
 
 /* ---- the command --------------------------------------------------------------------- */
 
-extern char **environ;
-
 /* Whatever the desktop opens pages with. The page stays: the program may read it after we are gone. */
 static int open_page(const char *path)
 {

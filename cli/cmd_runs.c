@@ -315,7 +315,8 @@ static int show_runs(const struct cli_options *options, const trk_runs *runs)
             return CLI_EXIT_OWN;
         trk_runs_at(runs, (size_t)index, &run);
         show_run(options, runs, &run);
-    } while (*words && *++words);
+        words++;
+    } while (*words);
     return 0;
 }
 

@@ -108,7 +108,7 @@ static int enter_table(struct reading *reading, const char *name, struct cli_tom
     return refuse_table(name, error);
 }
 
-static int refuse_key(const char *key, struct cli_toml_error *error)
+static void explain_unknown_key(const char *key, struct cli_toml_error *error)
 {
     struct cli_nearest nearest;
     cli_nearest_init(&nearest, key, strlen(key));
@@ -121,7 +121,6 @@ static int refuse_key(const char *key, struct cli_toml_error *error)
     else
         snprintf(error->message, sizeof error->message,
                  "unknown key '%.60s'; keys are the long names of the options without dashes", key);
-    return -EINVAL;
 }
 
 /* What a key's value must look like in the file, or NULL when it does. */
@@ -153,8 +152,10 @@ static int find_key(struct reading *reading, const struct cli_toml_item *item,
                     const struct cli_option **ret_option, struct cli_toml_error *error)
 {
     const struct cli_option *option = cli_option_find_long(item->key, strlen(item->key));
-    if (!option || option->sources != CLI_SOURCES_ANYWHERE)
-        return refuse_key(item->key, error);
+    if (!option || option->sources != CLI_SOURCES_ANYWHERE) {
+        explain_unknown_key(item->key, error);
+        return -EINVAL;
+    }
     if (reading->table != TABLE_TOP && !(option->commands & (1u << reading->table))) {
         snprintf(error->message, sizeof error->message,
                  "'%s' has no option '%s'; see "

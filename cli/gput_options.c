@@ -4,6 +4,7 @@
 
 #include "message.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +46,10 @@ static int find_long(const struct words *words, const char *name, size_t len,
                                  (int)len, name, found->long_name, option->long_name);
         found = option;
     }
+    if (!found || !len)
+        return unknown(words, *words->at);
     *ret_option = found;
-    return found && len ? 0 : unknown(words, *words->at);
+    return 0;
 }
 
 static const struct gput_option *find_short(char name)
@@ -109,7 +112,10 @@ static int take_long(struct words *words)
         return 0;
     }
     int code = find_long(words, name, len, &option);
-    return code < 0 ? code : take_option(words, option, name[len] ? name + len + 1 : NULL);
+    if (code < 0)
+        return code;
+    assert(option);
+    return take_option(words, option, name[len] ? name + len + 1 : NULL);
 }
 
 /* Flags may stand together in one word: -hv. */

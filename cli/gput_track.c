@@ -182,7 +182,7 @@ static int track_command(struct track *track)
     code = trk_gpu_tracker_new(&track->tracker_options, &track->tracker, &error);
     if (code == 0)
         code = trk_gpu_tracker_session(track->tracker, &base, &session, &error);
-    if (code < 0) {
+    if (code != 0) {
         gput_output_discard(&track->output);
         return cli_fail("%s", error.message);
     }

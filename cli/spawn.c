@@ -41,9 +41,12 @@ static _Noreturn void become_job(char *const command[], const struct cli_signals
 int cli_spawn(char *const command[], const struct cli_signals *signals, pid_t *ret_pid)
 {
     volatile int failure = 0;
+    /* posix_spawn can't set SIGCHLD to ignored. The child makes only system calls. */
+    /* NOLINTBEGIN(*.vfork, *.Vfork, bugprone-unsafe-functions, cert-msc24-c, cert-msc33-c) */
     pid_t pid = vfork();
     if (pid == 0)
         become_job(command, signals, &failure);
+    /* NOLINTEND(*.vfork, *.Vfork, bugprone-unsafe-functions, cert-msc24-c, cert-msc33-c) */
     if (pid < 0)
         return -errno;
     if (failure) {

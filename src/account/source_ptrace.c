@@ -13,6 +13,7 @@
 
 static int try_seize(pid_t pid)
 {
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): ptrace takes a number in the type of a pointer */
     return ptrace(PTRACE_SEIZE, pid, NULL, (void *)PTRACE_O_TRACEEXIT) < 0 ? -errno : 0;
 }
 

@@ -7,7 +7,7 @@
 
 double trk__round_memory_mib(double mib)
 {
-    for (double step = 128; step <= 2048; step *= 2)
+    for (int step = 128; step <= 2048; step *= 2)
         if (mib <= step)
             return step;
     return trk__ceil(mib / 1024) * 1024;

@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdbool.h>
 
@@ -47,6 +48,14 @@ int trk__kept_file_read_small(struct trk_kept_file *file, char *data, size_t siz
 
 /* Opens a folder below another; NULL with errno. */
 DIR *trk__dir_open_at(int dir_fd, const char *path);
+
+/* The descriptor of an open folder. POSIX lets dirfd fail for a folder without one; no C library of Linux makes such. */
+static inline int trk__dir_fd(DIR *dir)
+{
+    int fd = dirfd(dir);
+    assert(fd >= 0);
+    return fd;
+}
 
 /* Writes all of it, through partial writes and interruptions. */
 int trk__file_write_all(int fd, const char *data, size_t len);

@@ -1,5 +1,6 @@
 #include "base/number.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -118,6 +119,7 @@ void trk__number_add_python(struct trk_buffer *buffer, double value)
             break;
     }
     int power = split_digits(text, digits, &count);
+    assert(count > 0);
     if (power >= POWER_PLAIN_MIN && power <= POWER_PLAIN_MAX)
         add_plain(buffer, digits, count, power);
     else

@@ -8,6 +8,7 @@
 #include "snapshot/json_pull.h"
 #include "snapshot/snapshot.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -498,6 +499,7 @@ int trk__keeper_price(const char *url, const char *vendor, const char *server, c
     trk__buffer_done(&path);
     if (code < 0)
         return code;
+    assert(body);
     code = trk__keeper_parse_prices(body, region, spot, ret_usd_hour, ret_region, ret_is_asked);
     return code < 0 ? trk__error_set(error, code, "it has no price of %s %s", vendor, server) : 0;
 }

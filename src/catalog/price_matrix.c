@@ -117,7 +117,9 @@ static bool price_anywhere(const struct trk_catalog *catalog, const char *vendor
                            const char *region, bool spot, struct trk_price *ret_price)
 {
     const struct trk_catalog_server *server = trk__catalog_find(catalog, vendor, name);
-    double usd = !server ? NAN : spot ? server->spot_usd : server->ondemand_usd;
+    if (!server)
+        return false;
+    double usd = spot ? server->spot_usd : server->ondemand_usd;
     if (isnan(usd))
         return false;
     const char *where = spot ? server->spot_region : server->ondemand_region;

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -157,9 +158,11 @@ int trk__catalog_search(struct trk_catalog *catalog, const struct trk_server_que
 {
     if (!query->region.count)
         return search(catalog, query, NULL, matches, max);
-    TRK_CLEANUP_FREE struct prices *prices = malloc(catalog->servers * sizeof *prices);
+    const size_t servers = catalog->servers;
+    TRK_CLEANUP_FREE struct prices *prices = malloc(servers * sizeof *prices);
     if (!prices)
         return -ENOMEM;
     take_regions(catalog, query, prices);
+    assert(catalog->servers == servers); /* a loaded matrix adds prices, no servers */
     return search(catalog, query, prices, matches, max);
 }

@@ -120,7 +120,7 @@ int trk__helper_start(const char *program, const char *const arguments[], char *
     int slot = claim_slot();
     if (slot < 0)
         return slot;
-    pid_t pid;
+    pid_t pid = 0;
     int code = spawn(program, arguments, environment, output_fd, &pid);
     atomic_store(&helpers[slot], code < 0 ? FREE : pid);
     if (code < 0)

@@ -54,7 +54,7 @@ int trk__proc_read_switches(const struct trk_context *context, pid_t pid, uint64
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%.20s/status", entry->d_name);
-        if (read_status(dirfd(tasks), path, &one) < 0)
+        if (read_status(trk__dir_fd(tasks), path, &one) < 0)
             continue; /* the thread has ended since */
         sum.voluntary += one.voluntary;
         sum.involuntary += one.involuntary;

@@ -77,7 +77,7 @@ static void free_texts(const struct trk_gpu_tracker_options *options)
                                  options->gpu_brand,      options->tracking_file,
                                  options->program};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        free((void *)(uintptr_t)texts[i]);
+        free((void *)texts[i]);
 }
 
 int trk_gpu_tracker_new(const struct trk_gpu_tracker_options *options,

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/real.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ static int find_measurements(struct trk_sub_analysis *analysis, const char *path
     for (size_t i = 0; i < table->columns; i++)
         if (strcmp(table->name[i], "timestamp") != 0)
             analysis->measurement[analysis->measurements++] = i;
+    assert(analysis->measurements < table->columns); /* all but the timestamp */
     return 0;
 }
 

@@ -94,9 +94,10 @@ static int find_columns(const struct trk_data_table *table, const char *path,
 {
     for (int i = 0; i < LOG_COLUMNS; i++) {
         ret_column[i] = trk__data_find(table, log_columns[i].name);
-        if (ret_column[i] < 0)
-            return trk__error_set(error, -EBADMSG, "%s: there is no column %s", path,
-                                  log_columns[i].name);
+        if (ret_column[i] < 0) {
+            trk__error_set(error, -EBADMSG, "%s: there is no column %s", path, log_columns[i].name);
+            return -EBADMSG;
+        }
     }
     return 0;
 }

@@ -109,7 +109,7 @@ void trk__mem_tick_begin(trk_mem_model *model);
 /* A tick in which only those are named whose figures have moved, and nobody has come or left. False, and nothing
  * has begun, where all have to be named: some are beyond the ceiling. */
 bool trk__mem_tick_begin_changes(trk_mem_model *model);
-int trk__mem_tick_process(trk_mem_model *model, const struct trk_mem_tick_proc *process);
+int trk__mem_tick_process(trk_mem_model *model, const struct trk_mem_tick_proc *next);
 int trk__mem_tick_end(trk_mem_model *model, const struct trk_mem_cgroup *cgroup);
 
 /* The total as it stands; true reads since the tick are in it. */

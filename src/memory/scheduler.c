@@ -135,9 +135,11 @@ static void learn_rollup(struct trk__mem_cost *cost, double pages, double cost_n
     double page_ns = (cost_ns > ROLLUP_FIXED_NS ? cost_ns - ROLLUP_FIXED_NS : 0) / pages;
     cost->rollup_page_ns += LEARNING_RATE * (page_ns - cost->rollup_page_ns);
     int bucket = 0;
-    for (double upper_ns = HISTOGRAM_FIRST_NS;
-         upper_ns < page_ns && bucket + 1 < TRK__MEM_COST_BUCKETS; upper_ns *= SQRT_2)
+    double upper_ns = HISTOGRAM_FIRST_NS;
+    while (upper_ns < page_ns && bucket + 1 < TRK__MEM_COST_BUCKETS) {
+        upper_ns *= SQRT_2;
         bucket++;
+    }
     cost->page_ns_histogram[bucket]++;
     cost->rollup_reads++;
 }

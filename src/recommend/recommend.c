@@ -269,8 +269,9 @@ int trk_recommend_snapshot(const void *data, size_t len,
     struct trk_recommend_options known;
     struct trk_snapshot *snapshot;
     int code = take_options(options, &known, error);
-    if (code == 0)
-        code = trk__snapshot_parse(data, len, "the snapshot", &snapshot, error);
+    if (code < 0)
+        return code;
+    code = trk__snapshot_parse(data, len, "the snapshot", &snapshot, error);
     if (code < 0)
         return code;
     code = trk__recommend_loaded(snapshot, &known, ret_recommendation, error);

@@ -48,11 +48,10 @@ void trk__finish_put(struct trk_json *json, const struct trk_catalog *catalog,
                      const struct trk_curve_point *curve, size_t points);
 
 /* What trk_recommend_servers does, with the curve of a recommendation (points 0: none). */
-int trk__servers_answer(const struct trk_server_options *options,
-                        const struct trk_curve_point *curve, size_t points, char **ret_json,
-                        struct trk_error *error);
+int trk__servers_answer(const struct trk_server_options *given, const struct trk_curve_point *curve,
+                        size_t points, char **ret_json, struct trk_error *error);
 
 /* Whether the options and filters are such that they could be answered. Keeper is not asked, even with `online`. */
-int trk__servers_check(const struct trk_server_options *options, struct trk_error *error);
+int trk__servers_check(const struct trk_server_options *given, struct trk_error *error);
 
 #endif

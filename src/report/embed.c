@@ -1,5 +1,6 @@
 /* embed NAME OUTPUT [INPUT]: the bytes of a file as a C array NAME with its length NAME_len. Without INPUT, or where it
  * is empty, the length is 0. Runs at build time. */
+#include <stdbool.h>
 #include <stdio.h>
 
 static size_t put_bytes(FILE *input, FILE *output)
@@ -14,10 +15,16 @@ int main(int argc, char *argv[])
 {
     if (argc < 3)
         return 2;
-    FILE *output = fopen(argv[2], "w");
     FILE *input = argc > 3 ? fopen(argv[3], "rb") : NULL;
-    if (!output || (argc > 3 && !input)) {
-        perror(output ? argv[3] : argv[2]);
+    if (argc > 3 && !input) {
+        perror(argv[3]);
+        return 1;
+    }
+    FILE *output = fopen(argv[2], "w");
+    if (!output) {
+        perror(argv[2]);
+        if (input)
+            fclose(input);
         return 1;
     }
     fprintf(output,
@@ -26,5 +33,8 @@ int main(int argc, char *argv[])
             argv[1], argv[1], argv[1]);
     size_t count = put_bytes(input, output);
     fprintf(output, "0};\nconst size_t %s_len = %zu;\n", argv[1], count);
-    return fclose(output) ? 1 : 0;
+    bool failed = input && ferror(input);
+    if (input)
+        fclose(input);
+    return fclose(output) || failed ? 1 : 0;
 }

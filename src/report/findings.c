@@ -36,8 +36,10 @@ static double total_seconds(const struct trk_finding_facts *facts, const double 
 static double share_between(const struct trk_finding_facts *facts, const double *values, double low,
                             double high)
 {
-    double inside = 0, all = values ? total_seconds(facts, values) : 0;
-    if (facts->rows < ROWS_MIN || !(all >= SECONDS_MIN))
+    if (!values || facts->rows < ROWS_MIN)
+        return NAN;
+    double inside = 0, all = total_seconds(facts, values);
+    if (!(all >= SECONDS_MIN))
         return NAN;
     for (size_t i = 0; i < facts->rows; i++)
         if (values[i] >= low && values[i] <= high)
@@ -47,8 +49,10 @@ static double share_between(const struct trk_finding_facts *facts, const double 
 
 static double mean_of(const struct trk_finding_facts *facts, const double *values)
 {
-    double sum = 0, all = values ? total_seconds(facts, values) : 0;
-    if (facts->rows < ROWS_MIN || !(all >= SECONDS_MIN))
+    if (!values || facts->rows < ROWS_MIN)
+        return NAN;
+    double sum = 0, all = total_seconds(facts, values);
+    if (!(all >= SECONDS_MIN))
         return NAN;
     for (size_t i = 0; i < facts->rows; i++)
         if (!isnan(values[i]))

@@ -183,8 +183,9 @@ int trk_report(const void *data, size_t len, const struct trk_report_options *op
     struct trk_report_options known;
     struct trk_snapshot *snapshot;
     int code = take_options(options, &known, error);
-    if (code == 0)
-        code = trk__snapshot_parse(data, len, "the snapshot", &snapshot, error);
+    if (code < 0)
+        return code;
+    code = trk__snapshot_parse(data, len, "the snapshot", &snapshot, error);
     if (code < 0)
         return code;
     code = report(snapshot, &known, ret_html, ret_len, error);
@@ -199,14 +200,18 @@ int trk_report_run(const char *run, const struct trk_report_options *options, ch
     char store[TRK_STORE_PATH_SIZE] = "", path[TRK_STORE_PATH_SIZE];
     struct trk_snapshot *snapshot;
     int code = take_options(options, &known, error);
-    if (code == 0 && (code = trk__store_path(NULL, store)) < 0 && !run)
+    if (code < 0)
+        return code;
+    code = trk__store_path(NULL, store);
+    if (code < 0 && !run)
         return trk__error_set(error, code,
                               "no folder of runs: set HOME or XDG_STATE_HOME, or name a snapshot "
                               "file");
     if (code == 0 || code == -ENOENT)
         code = trk__store_resolve(store, run, path, error);
-    if (code == 0)
-        code = trk__snapshot_load(path, &snapshot, error);
+    if (code < 0)
+        return code;
+    code = trk__snapshot_load(path, &snapshot, error);
     if (code < 0)
         return code;
     code = report(snapshot, &known, ret_html, ret_len, error);

@@ -136,6 +136,7 @@ void trk__trace_start(struct trk_session *session)
         trk__session_add_note(session, "ends are not traced: /proc does not show the job");
         return;
     }
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): ptrace takes a number in the type of a pointer */
     if (ptrace(PTRACE_SEIZE, root, NULL, (void *)TRACE_OPTIONS) < 0) {
         int code = errno;
         if (trk__source_probe(&trk__source_ptrace_ops, &setup, why) == 0) /* then it is this job */
@@ -165,6 +166,7 @@ static bool is_stop_signal(int signal)
 
 static void go_on(pid_t pid, int signal)
 {
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): ptrace takes a number in the type of a pointer */
     ptrace(PTRACE_CONT, pid, NULL, (void *)(intptr_t)signal); /* fails where it was killed since */
 }
 
@@ -238,6 +240,7 @@ void trk__trace_take_stop(struct trk_session *session, pid_t pid)
 static void detach(pid_t pid, int status)
 {
     int signal = status >> EVENT_SHIFT ? 0 : status & SIGNAL_MASK;
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): ptrace takes a number in the type of a pointer */
     ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)signal);
 }
 

@@ -66,12 +66,11 @@ void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc,
     if (proc->mark_faults && faults_since_mark(proc))
         read_huge(truth);
     uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES + huge_since_mark(truth, proc);
-    if (!proc->mark_faults || moved_bytes >= MOVED_LITTLE_BYTES) {
-        count_vanished(truth, proc);
-    } else if (trk__proc_is_zombie(proc)) {
+    bool moved_little = proc->mark_faults && moved_bytes < MOVED_LITTLE_BYTES;
+    if (moved_little && trk__proc_is_zombie(proc)) {
         truth->gone.ended_marks_bytes += proc->mark_bytes;
         truth->gone.ended_moved_bytes += moved_bytes;
-    } else if (is_waited_for) {
+    } else if (moved_little && is_waited_for) {
         truth->waited_for.vanished++;
         truth->waited_for.vanished_marks_bytes += proc->mark_bytes;
         truth->waited_for.ended_moved_bytes += moved_bytes;

@@ -94,7 +94,7 @@ static int begin_unpacking(struct trk_input *input, const unsigned char *head, s
         free(self);
         return -ENOMEM;
     }
-    self->stream.next_in = (Bytef *)(uintptr_t)head; /* zlib does not write there */
+    self->stream.next_in = (Bytef *)head; /* zlib does not write there */
     self->stream.avail_in = (uInt)len;
     input->inflate = self;
     return 0;

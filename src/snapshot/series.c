@@ -2,6 +2,7 @@
 
 #include "base/real.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static int add_column(struct trk_series *series, const char *name)
         free(column->value);
         return -1;
     }
+    assert(series->rows <= series->capacity);
     for (size_t row = 0; row < series->rows; row++)
         column->value[row] = NAN;
     return (int)series->columns++;

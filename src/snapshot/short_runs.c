@@ -101,6 +101,7 @@ void trk__short_runs_expand(const char *folder)
     TRK_CLEANUP_DIR DIR *dir = trk__dir_open_at(AT_FDCWD, folder);
     if (!dir)
         return;
+    int dir_fd = trk__dir_fd(dir);
     for (const struct dirent *entry; (entry = readdir(dir));) {
         char taken[NAME_MAX + 64];
         struct timespec now;
@@ -108,10 +109,10 @@ void trk__short_runs_expand(const char *folder)
         if (begins_with(entry->d_name, OPEN_PREFIX)) {
             snprintf(taken, sizeof taken, "%s%d-%lld%09ld", TAKEN_PREFIX, (int)getpid(),
                      (long long)now.tv_sec, now.tv_nsec);
-            if (renameat(dirfd(dir), entry->d_name, dirfd(dir), taken) == 0)
-                expand_file(folder, dirfd(dir), taken);
+            if (renameat(dir_fd, entry->d_name, dir_fd, taken) == 0)
+                expand_file(folder, dir_fd, taken);
         } else if (begins_with(entry->d_name, TAKEN_PREFIX)) {
-            expand_file(folder, dirfd(dir), entry->d_name); /* of a reader that was killed */
+            expand_file(folder, dir_fd, entry->d_name); /* of a reader that was killed */
         }
     }
 }

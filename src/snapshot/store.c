@@ -294,11 +294,11 @@ int trk__store_list(const char *path, struct trk_store_list *ret_list, struct tr
     char id[TRK_RUN_ID_SIZE];
     for (const struct dirent *entry; (entry = readdir(dir));) {
         if (take_id(entry->d_name, RECORD_SUFFIX, id))
-            list_record(dirfd(dir), entry->d_name, id, &index, &list);
+            list_record(trk__dir_fd(dir), entry->d_name, id, &index, &list);
         else if (take_id(entry->d_name, ROWS_SUFFIX, id))
             note_growing(&growing, id);
     }
-    list_all_growing(path, dirfd(dir), &growing, &index, &list);
+    list_all_growing(path, trk__dir_fd(dir), &growing, &index, &list);
     free(growing.id);
     if (list.count)
         qsort(list.run, list.count, sizeof *list.run, newest_first);

@@ -33,7 +33,7 @@ static bool wants_snapshot(const char *path, enum trk_format format)
 
 static const char *name_in(enum trk_schema schema, enum trk_metric metric)
 {
-    if (metric == TRK_METRIC_COUNT)
+    if (metric >= TRK_METRIC_COUNT)
         return NULL;
     return schema == TRK_SCHEMA_FULL ? trk__metrics[metric].name
                                      : trk__metrics[metric].column[schema - TRK_SCHEMA_V1].name;
@@ -209,10 +209,11 @@ int trk_convert(const char *input_path, const char *output_path,
     struct trk_snapshot *snapshot;
     struct trk_convert_report report = {0};
     int code = trk__sized_take(given, &known, sizeof known, error);
-    if (code == 0 && options->schema > TRK_SCHEMA_FULL)
-        code = trk__error_set(error, -EINVAL, "the schema must be v1, v2, v3 or full");
-    if (code == 0)
-        code = trk__table_read(input_path, &snapshot, error);
+    if (code < 0)
+        return code;
+    if (options->schema > TRK_SCHEMA_FULL)
+        return trk__error_set(error, -EINVAL, "the schema must be v1, v2, v3 or full");
+    code = trk__table_read(input_path, &snapshot, error);
     if (code < 0)
         return code;
     if (!snapshot->process.rows && !snapshot->system.rows)

@@ -33,8 +33,8 @@ static bool try_library(char *ret_path, size_t size)
 {
     static const char *const places[] = {"", "../", "../bin/", "../../bin/"};
     Dl_info info;
-    if (!dladdr((const void *)(uintptr_t)&trk_tracker_new, &info) || !info.dli_fname ||
-        info.dli_fname[0] != '/')
+    /* Any address in the library says where its file is. */
+    if (!dladdr(places, &info) || !info.dli_fname || info.dli_fname[0] != '/')
         return false;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (try_beside(info.dli_fname, places[i], ret_path, size))

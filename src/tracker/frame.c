@@ -144,10 +144,11 @@ int trk_tracker_frame(trk_tracker *tracker, const struct trk_frame_options *opti
     struct trk_frame_options rest = default_options;
     struct trk_tables tables;
     int code = trk__sized_take(options, &rest, sizeof rest, error);
-    if (code == 0 && (rest.rows < TRK_ROWS_PROCESS || rest.rows > TRK_ROWS_BOTH))
-        code = trk__error_set(error, -EINVAL, "rows must be process, system or both");
-    if (code == 0)
-        code = trk__tracker_slice(tracker, rest.first, rest.count, &tables, error);
+    if (code < 0)
+        return code;
+    if (rest.rows < TRK_ROWS_PROCESS || rest.rows > TRK_ROWS_BOTH)
+        return trk__error_set(error, -EINVAL, "rows must be process, system or both");
+    code = trk__tracker_slice(tracker, rest.first, rest.count, &tables, error);
     if (code < 0)
         return code;
     if (tables.owned)

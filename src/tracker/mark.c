@@ -85,7 +85,7 @@ static int find_run(char ret_path[PATH_SIZE])
         size_t len = strlen(entry->d_name);
         if (len < sizeof suffix || strcmp(entry->d_name + len - sizeof suffix + 1, suffix) != 0)
             continue;
-        int distance = distance_of(dirfd(dir), entry->d_name, &lineage);
+        int distance = distance_of(trk__dir_fd(dir), entry->d_name, &lineage);
         if (distance >= nearest)
             continue;
         nearest = distance;

@@ -192,8 +192,10 @@ int trk_tracker_stats(trk_tracker *tracker, const struct trk_stat_spec *specs, s
     if (code < 0)
         return code;
     double *scratch = malloc((frame->rows + 1) * sizeof *scratch);
-    if (!scratch)
-        code = trk__error_set(error, -ENOMEM, "no memory for the statistics");
+    if (!scratch) {
+        trk_frame_free(frame);
+        return trk__error_set(error, -ENOMEM, "no memory for the statistics");
+    }
     for (size_t i = 0; i < count && code == 0; i++) {
         ret_values[i] = NAN;
         if (!usual_ones || !is_left_out(tracker, specs[i].column))

@@ -351,7 +351,7 @@ static int read_table(const char *path, enum kind kind, struct trk_snapshot *sna
 
 int trk__table_read(const char *path, struct trk_snapshot **ret_snapshot, struct trk_error *error)
 {
-    enum kind kind;
+    enum kind kind = KIND_CSV;
     int code = look_at(path, &kind, error);
     if (code < 0)
         return code;

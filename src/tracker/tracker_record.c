@@ -150,9 +150,9 @@ static void put_metadata(struct trk_json *json, const struct trk_tracker *tracke
     const struct trk_tracker_options *options = &tracker->options;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    double stop = isnan(tracker->stop_time)
-                      ? (double)now.tv_sec + (double)(now.tv_nsec / 1000) * 1e-6
-                      : trk__round(tracker->stop_time * 1e6) / 1e6;
+    long microseconds = now.tv_nsec / 1000;
+    double stop = isnan(tracker->stop_time) ? (double)now.tv_sec + (double)microseconds * 1e-6
+                                            : trk__round(tracker->stop_time * 1e6) / 1e6;
     trk__json_begin_object(json);
     trk__json_put_double(json, "version", 1);
     trk__json_key(json, "resource_tracker");
@@ -270,7 +270,7 @@ int trk_tracker_snapshot(trk_tracker *tracker, char **ret_json, struct trk_error
 
 int trk_tracker_save(trk_tracker *tracker, const char *path, struct trk_error *error)
 {
-    return with_snapshot(tracker, use_as_file, (void *)(uintptr_t)path, error);
+    return with_snapshot(tracker, use_as_file, (void *)path, error);
 }
 
 char *trk_json_text(const char *json, const char *path)

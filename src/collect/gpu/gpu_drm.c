@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -188,7 +189,8 @@ static int list_gpus(struct backend *self)
     if (!self->gpu)
         return -ENOMEM;
     for (unsigned i = 0; i < count; i++)
-        add_node(self, dirfd(dir), node[i]);
+        add_node(self, trk__dir_fd(dir), node[i]);
+    assert(self->gpu_count <= count);
     for (unsigned i = 0; i < self->gpu_count; i++)
         init_files(&self->gpu[i]);
     return 0;

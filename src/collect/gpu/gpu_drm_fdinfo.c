@@ -298,7 +298,7 @@ static void look_at_process(struct pass *pass, pid_t pid, bool is_member)
     bool computes = false, uses = false;
     while ((entry = readdir(dir))) {
         enum fd_kind kind = isdigit((unsigned char)entry->d_name[0])
-                                ? kind_of_fd(dirfd(dir), entry->d_name)
+                                ? kind_of_fd(trk__dir_fd(dir), entry->d_name)
                                 : FD_OTHER;
         if (kind == FD_DRM)
             look_at_fd(pass, pid, entry->d_name, &process);

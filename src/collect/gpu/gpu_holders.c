@@ -60,7 +60,7 @@ static bool look_into(const struct trk_context *context, const struct trk_gpu_qu
         return errno == ENOENT || errno == ESRCH; /* gone: it holds nothing */
     const struct dirent *entry;
     while ((entry = readdir(dir))) {
-        int minor = minor_of(dirfd(dir), entry->d_name);
+        int minor = minor_of(trk__dir_fd(dir), entry->d_name);
         if (minor >= 0)
             note_holder(reading, minor, pid, is_member, seen);
     }

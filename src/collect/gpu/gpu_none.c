@@ -71,7 +71,7 @@ static unsigned vendors_of_render_nodes(const struct trk_context *context)
         if (strncmp(entry->d_name, "renderD", 7) != 0)
             continue;
         snprintf(path, sizeof path, "%s/device/vendor", entry->d_name);
-        if (trk__file_read_small_at(dirfd(dir), path, text, sizeof text) > 0)
+        if (trk__file_read_small_at(trk__dir_fd(dir), path, text, sizeof text) > 0)
             vendors |= vendor_of(strtoul(text, NULL, 16));
     }
     return vendors;

@@ -350,14 +350,11 @@ static void smi_close(void *handle)
 
 static int start_both(struct backend *self, const char *folders)
 {
-    static const char *const devices[] = {
-        "nvidia-smi",
+    static const char query[] =
         "--query-gpu=index,uuid,pci.bus_id,utilization.gpu,utilization.memory,memory.used,"
-        "memory.total,temperature.gpu,power.draw,clocks.current.sm,clocks.current.memory,name",
-        "--format=csv,nounits",
-        "-lms",
-        "500",
-        NULL};
+        "memory.total,temperature.gpu,power.draw,clocks.current.sm,clocks.current.memory,name";
+    static const char *const devices[] = {"nvidia-smi", query, "--format=csv,nounits",
+                                          "-lms",       "500", NULL};
     static const char *const processes[] = {"nvidia-smi", "pmon", "-s", "um", "-d", "1", NULL};
     char program[PATH_MAX];
     int code = trk__helper_find("nvidia-smi", folders, program, sizeof program);
