@@ -42,23 +42,43 @@ static int64_t source_elapsed_ns(const struct trk_sample *before, const struct t
     return now->read_ns[source] - before->read_ns[source];
 }
 
-static int reserve_devices(struct trk_device_rows *rows, uint32_t count)
+/* The row of the device called `name`, appended if it is new; NULL without memory. `hint`: where it is looked for
+ * first. */
+static struct trk_device_row *row_of(struct trk_device_rows *rows, const char *name, uint32_t hint)
 {
-    if (count <= rows->capacity)
-        return 0;
-    struct trk_device_row *item = realloc(rows->item, count * sizeof *item);
-    if (!item)
-        return -ENOMEM;
-    rows->item = item;
-    rows->capacity = count;
-    return 0;
+    if (hint < rows->count && strcmp(rows->item[hint].name, name) == 0)
+        return &rows->item[hint];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->item[i].name, name) == 0)
+            return &rows->item[i];
+    if (rows->count == rows->capacity) {
+        uint32_t capacity = rows->capacity ? rows->capacity * 2 : 4;
+        struct trk_device_row *item = realloc(rows->item, capacity * sizeof *item);
+        if (!item)
+            return NULL;
+        rows->item = item;
+        rows->capacity = capacity;
+    }
+    struct trk_device_row *row = &rows->item[rows->count++];
+    memcpy(row->name, name, sizeof row->name);
+    return row;
+}
+
+static const struct trk_device *device_called(const struct trk_devices *devices, const char *name,
+                                              uint32_t hint)
+{
+    if (hint < devices->count && strcmp(devices->item[hint].name, name) == 0)
+        return &devices->item[hint];
+    for (uint32_t i = 0; i < devices->count; i++)
+        if (strcmp(devices->item[i].name, name) == 0)
+            return &devices->item[i];
+    return NULL;
 }
 
 static void derive_device(const struct trk_device *before, const struct trk_device *now,
                           enum trk_metric first, enum trk_metric end, int64_t elapsed_ns,
                           struct trk_device_row *row)
 {
-    memcpy(row->name, now->name, sizeof row->name);
     for (unsigned m = first; m < end; m++) {
         unsigned slot = m - first;
         bool had = before && before->valid >> slot & 1;
@@ -72,18 +92,18 @@ static int derive_devices(const struct trk_sample *before, const struct trk_samp
 {
     const struct trk_devices *old = &before->devices[scope - TRK_SCOPE_DEVICE_FIRST];
     const struct trk_devices *new = &now->devices[scope - TRK_SCOPE_DEVICE_FIRST];
-    if (reserve_devices(rows, new->count) < 0) {
-        rows->count = 0;
-        return -ENOMEM;
-    }
     enum trk_metric first = trk__scope_first(scope);
     enum trk_metric end = trk__scope_end(scope);
     int64_t source_ns = source_elapsed_ns(before, now, trk__metrics[first].source, elapsed_ns);
-    rows->count = new->count;
+    for (uint32_t i = 0; i < rows->count; i++)
+        for (unsigned slot = 0; slot < end - first; slot++)
+            rows->item[i].value[slot] = NAN;
     for (uint32_t i = 0; i < new->count; i++) {
-        bool known = i < old->count && strcmp(old->item[i].name, new->item[i].name) == 0;
-        derive_device(known ? &old->item[i] : NULL, &new->item[i], first, end, source_ns,
-                      &rows->item[i]);
+        const char *name = new->item[i].name;
+        struct trk_device_row *row = row_of(rows, name, i);
+        if (!row)
+            return -ENOMEM;
+        derive_device(device_called(old, name, i), &new->item[i], first, end, source_ns, row);
     }
     return 0;
 }

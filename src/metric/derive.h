@@ -10,6 +10,8 @@ struct trk_device_row {
     double value[TRK_DEVICE_METRICS_MAX];
 };
 
+/* A device keeps its place from the first row that has it on: the two samples may have found devices in different
+ * orders. */
 struct trk_device_rows {
     struct trk_device_row *item;
     uint32_t count;

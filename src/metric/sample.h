@@ -20,8 +20,8 @@ struct trk_device {
     uint64_t raw[TRK_DEVICE_METRICS_MAX]; /* by metric - trk__scope_first(scope) */
 };
 
-/* Devices keep their index for the life of a sample pair: a new one is appended, one that went
- * stays with valid = 0. */
+/* Devices keep their index for the life of a sample: a new one is appended, one that went stays with
+ * valid = 0. Another sample may have another order. */
 struct trk_devices {
     struct trk_device *item;
     uint32_t count;

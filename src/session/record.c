@@ -260,10 +260,13 @@ static void put_gpu(struct trk_json *json, const struct trk_gpu_info *info,
 static void put_gpus(struct trk_json *json, const struct trk_session *session)
 {
     const struct trk_recorder *recorder = session->recorder;
-    struct trk_gpu_info info = {.size = sizeof info};
+    const struct trk_device_rows *rows =
+        &session->row.devices[TRK_SCOPE_GPU - TRK_SCOPE_DEVICE_FIRST];
+    struct trk_gpu_info info;
     trk__json_begin_array(json);
-    for (uint32_t i = 0; i < recorder->gpus && trk_session_gpu(session, i, &info) == 0; i++)
-        put_gpu(json, &info, &recorder->gpu[i]);
+    for (uint32_t i = 0; i < recorder->gpus; i++)
+        if (trk__gpu_info_called(session->gpu, rows->item[i].name, &info) == 0)
+            put_gpu(json, &info, &recorder->gpu[i]);
     trk__json_end_array(json);
 }
 

@@ -6,6 +6,9 @@
 #include "collect/gpu/gpu_select.h"
 #include "fake_root.h"
 
+#include <errno.h>
+#include <malloc.h>
+
 static const int64_t SECOND = 1000000000;
 
 /* ---- the text ---- */
@@ -487,6 +490,35 @@ static void a_device_that_is_not_there_is_named(void)
     CHECK_TEXT(word, "GPU-9999");
 }
 
+/* Its device is known, what the job does there is not. */
+static void an_answer_that_is_too_old_says_nothing_of_the_job(void)
+{
+    struct world w;
+    struct trk_gpu_info info;
+    amd_machine(&w);
+    world_start(&w);
+#ifdef __GLIBC__
+    mallopt(M_PERTURB, 0x5a); /* new memory is not 0 */
+#endif
+    w.now_ns += SECOND;
+    trk__gpu_ask(w.gpu, &w.tree);
+    w.now_ns += 60 * SECOND;
+    trk__gpu_fill(
+        w.gpu,
+        &(struct trk_gpu_look){.tree = &w.tree, .wait_ns = 10 * SECOND, .age_limit_ns = 5 * SECOND},
+        &w.sample);
+#ifdef __GLIBC__
+    mallopt(M_PERTURB, 0);
+#endif
+    CHECK_ABSENT(&w, SYS_GPU_USAGE);
+    CHECK(trk__gpu_info(w.gpu, 0, &info) == 0);
+    CHECK_TEXT(info.vendor, "AMD");
+    CHECK(!info.is_exclusive);
+    CHECK(trk__gpu_info_called(w.gpu, "0000:03:00.0", &info) == 0 && !info.is_exclusive);
+    CHECK(trk__gpu_info_called(w.gpu, "0000:04:00.0", &info) == -ENOENT);
+    world_done(&w);
+}
+
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
@@ -505,7 +537,7 @@ int main(int argc, char *argv[])
         TEST(an_xe_machine),
         TEST(two_vendors_in_one_machine),
         TEST(an_nvidia_card_without_its_library),
-        TEST(a_device_that_is_not_there_is_named),
+        TEST(a_device_that_is_not_there_is_named), TEST(an_answer_that_is_too_old_says_nothing_of_the_job),
     };
     return CHECK_MAIN(argc, argv, tests);
 }

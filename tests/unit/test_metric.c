@@ -183,6 +183,53 @@ static void devices_keep_their_index_and_new_ones_start_absent(void)
     finish(&p);
 }
 
+/* A device that appears late stands behind the others in the sample that knew them, and before them in the other. */
+static void devices_of_two_orders_keep_their_columns(void)
+{
+    struct trk_sample sample[2] = {0};
+    struct trk_row row = {0};
+    const struct trk_device_rows *rows = &row.devices[TRK_SCOPE_GPU - TRK_SCOPE_DEVICE_FIRST];
+    trk__sample_device(&sample[0], TRK_SCOPE_GPU, "a", 0);
+    trk__sample_device(&sample[0], TRK_SCOPE_GPU, "b", 1);
+    trk__sample_device(&sample[1], TRK_SCOPE_GPU, "late", 0);
+    for (unsigned turn = 0; turn < 6; turn++) {
+        struct trk_sample *now = &sample[turn % 2], *before = &sample[(turn + 1) % 2];
+        static const char *const names[] = {"late", "b", "a"};
+        for (unsigned i = turn ? 0 : 1; i < 3; i++) /* not in the first row */
+            trk__device_set(trk__sample_device(now, TRK_SCOPE_GPU, names[i], i), 0,
+                            names[i][0] * 1000000u);
+        CHECK(trk__derive(before, now, 1000000000, &row) == 0);
+        CHECK_TEXT(rows->item[0].name, "a");
+        CHECK_TEXT(rows->item[1].name, "b");
+        CHECK_NEAR(rows->item[0].value[0], 'a', 1e-9);
+        CHECK_NEAR(rows->item[1].value[0], 'b', 1e-9);
+        CHECK(turn == 0 || rows->count == 3);
+        CHECK(turn == 0 || (strcmp(rows->item[2].name, "late") == 0 &&
+                            fabs(rows->item[2].value[0] - 'l') < 1e-9));
+    }
+    trk__sample_clear(&sample[0]);
+    CHECK(trk__derive(&sample[1], &sample[0], 1000000000, &row) == 0);
+    CHECK(rows->count == 3 && isnan(rows->item[0].value[0]) && isnan(rows->item[2].value[0]));
+    trk__sample_done(&sample[0]);
+    trk__sample_done(&sample[1]);
+    trk__row_done(&row);
+}
+
+/* Also where the device was in another place before. */
+static void growth_of_a_device_goes_by_its_name(void)
+{
+    struct pair p = {0};
+    trk__device_set(trk__sample_device(&p.before, TRK_SCOPE_DISK, "sda", 0), 0, 1000);
+    trk__device_set(trk__sample_device(&p.before, TRK_SCOPE_DISK, "sdb", 1), 0, 70);
+    trk__device_set(trk__sample_device(&p.now, TRK_SCOPE_DISK, "sdb", 0), 0, 77);
+    trk__device_set(trk__sample_device(&p.now, TRK_SCOPE_DISK, "sda", 1), 0, 1500);
+    CHECK(trk__derive(&p.before, &p.now, 1000000000, &p.row) == 0);
+    const struct trk_device_rows *rows = &p.row.devices[TRK_SCOPE_DISK - TRK_SCOPE_DEVICE_FIRST];
+    CHECK_NEAR(rows->item[0].value[0], 7, 0);
+    CHECK_NEAR(rows->item[1].value[0], 500, 0);
+    finish(&p);
+}
+
 static void devices_have_a_ceiling(void)
 {
     struct trk_sample sample = {0};
@@ -208,7 +255,7 @@ int main(int argc, char *argv[])
         TEST(what_was_not_read_is_absent),
         TEST(counters_that_go_back_give_zero_and_no_time_gives_no_rate),
         TEST(the_machine_never_uses_more_cores_than_it_has),
-        TEST(devices_keep_their_index_and_new_ones_start_absent),
+        TEST(devices_keep_their_index_and_new_ones_start_absent), TEST(devices_of_two_orders_keep_their_columns), TEST(growth_of_a_device_goes_by_its_name),
         TEST(devices_have_a_ceiling),
     };
     return CHECK_MAIN(argc, argv, tests);

@@ -251,15 +251,19 @@ static void judge_foreign(struct trk_gpu *gpu, uint32_t index)
     explain_foreign(gpu, device);
 }
 
-static bool reserve_shares(struct trk_gpu *gpu, uint32_t count)
+/* The newest reading; nothing is known yet of the job's part in it. */
+static bool take_reading(struct trk_gpu *gpu, const struct trk_gpu_reading *reading)
 {
-    if (count <= gpu->share_capacity)
-        return true;
-    struct share *share = realloc(gpu->share, count * sizeof *share);
-    if (!share)
-        return false;
-    gpu->share = share;
-    gpu->share_capacity = count;
+    if (reading->device_count > gpu->share_capacity) {
+        struct share *share = realloc(gpu->share, reading->device_count * sizeof *share);
+        if (!share)
+            return false;
+        gpu->share = share;
+        gpu->share_capacity = reading->device_count;
+    }
+    if (reading->device_count)
+        memset(gpu->share, 0, reading->device_count * sizeof *gpu->share);
+    gpu->reading = reading;
     return true;
 }
 
@@ -443,9 +447,8 @@ void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct 
         snprintf(gpu->news, sizeof gpu->news, "the GPU driver does not answer");
     if (!reading)
         name_devices(gpu, sample);
-    if (!reading || !reserve_shares(gpu, reading->device_count))
+    if (!reading || !take_reading(gpu, reading))
         return;
-    gpu->reading = reading;
     if (age_ns > look->age_limit_ns)
         return;
     gather_news(gpu);
@@ -465,11 +468,7 @@ bool trk__gpu_await(struct trk_gpu *gpu, int64_t wait_ns)
     gpu->asked_ns = 0; /* the first look asks again, with the job's processes */
     const struct trk_gpu_reading *reading =
         gpu->worker ? trk__gpu_worker_take(gpu->worker, wait_ns) : NULL;
-    if (!reading || !reserve_shares(gpu, reading->device_count))
-        return false;
-    gpu->reading = reading;
-    memset(gpu->share, 0, reading->device_count * sizeof *gpu->share);
-    return true;
+    return reading && take_reading(gpu, reading);
 }
 
 static int say_which_there_are(const struct trk_gpu_reading *reading, const char *name,
@@ -560,22 +559,39 @@ uint64_t trk__gpu_root_memory(const struct trk_gpu *gpu, const struct trk_proc_t
 
 /* ---- for people ---- */
 
+static void info_of(const struct trk_gpu *gpu, uint32_t index, struct trk_gpu_info *ret_info)
+{
+    const struct trk_gpu_device *device = &gpu->reading->device[index];
+    *ret_info = device->info;
+    ret_info->memory_bytes = trk__gpu_has(device, TRK_GPU_SLOT(MEMORY_TOTAL))
+                                 ? (double)device->raw[TRK_GPU_SLOT(MEMORY_TOTAL)]
+                                 : NAN;
+    ret_info->is_exclusive = gpu->share[index].exclusive;
+    ret_info->is_lost = device->lost;
+}
+
 int trk__gpu_info(const struct trk_gpu *gpu, uint32_t index, struct trk_gpu_info *ret_info)
 {
     const struct trk_gpu_reading *reading = gpu->vendors ? gpu->reading : NULL;
     for (uint32_t i = 0; reading && i < reading->device_count; i++) {
-        const struct trk_gpu_device *device = &reading->device[i];
-        if (!trk__gpu_is_wanted(gpu->wanted, i, device) || index-- > 0)
+        if (!trk__gpu_is_wanted(gpu->wanted, i, &reading->device[i]) || index-- > 0)
             continue;
-        *ret_info = device->info;
-        ret_info->memory_bytes = trk__gpu_has(device, TRK_GPU_SLOT(MEMORY_TOTAL))
-                                     ? (double)device->raw[TRK_GPU_SLOT(MEMORY_TOTAL)]
-                                     : NAN;
-        ret_info->is_exclusive = gpu->share[i].exclusive;
-        ret_info->is_lost = device->lost;
+        info_of(gpu, i, ret_info);
         return 0;
     }
     return -ERANGE;
+}
+
+int trk__gpu_info_called(const struct trk_gpu *gpu, const char *name, struct trk_gpu_info *ret_info)
+{
+    const struct trk_gpu_reading *reading = gpu && gpu->vendors ? gpu->reading : NULL;
+    for (uint32_t i = 0; reading && i < reading->device_count; i++) {
+        if (strcmp(reading->device[i].name, name) != 0)
+            continue;
+        info_of(gpu, i, ret_info);
+        return 0;
+    }
+    return -ENOENT;
 }
 
 const char *trk__gpu_news(struct trk_gpu *gpu)

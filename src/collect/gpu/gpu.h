@@ -37,6 +37,10 @@ void trk__gpu_fill(struct trk_gpu *gpu, const struct trk_gpu_look *look, struct 
 /* See trk_session_gpu. */
 int trk__gpu_info(const struct trk_gpu *gpu, uint32_t index, struct trk_gpu_info *ret_info);
 
+/* The same by the name that samples and rows have; -ENOENT: the newest pass has no such device. */
+int trk__gpu_info_called(const struct trk_gpu *gpu, const char *name,
+                         struct trk_gpu_info *ret_info);
+
 /* Asks the GPUs before there is a job, and waits for the answer; false: none came in `wait_ns`. Without a GPU it
  * is known at once. */
 bool trk__gpu_await(struct trk_gpu *gpu, int64_t wait_ns);
