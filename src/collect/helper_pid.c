@@ -46,6 +46,14 @@ bool trk__helper_is_ours(pid_t pid)
     return false;
 }
 
+bool trk__helper_any(void)
+{
+    for (int i = 0; i < HELPERS_MAX; i++)
+        if (atomic_load(&helpers[i]) != FREE)
+            return true;
+    return false;
+}
+
 int trk__helper_find(const char *name, const char *folders, char *ret_path, size_t size)
 {
     while (folders && *folders) {

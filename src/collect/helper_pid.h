@@ -10,6 +10,9 @@
  * says nothing of it. Any thread may ask. */
 bool trk__helper_is_ours(pid_t pid);
 
+/* True while any helper runs or is being started. */
+bool trk__helper_any(void);
+
 /* Looks for an executable in folders with colons between them; NULL: there are none. */
 int trk__helper_find(const char *name, const char *folders, char *ret_path, size_t size);
 

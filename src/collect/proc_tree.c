@@ -177,6 +177,22 @@ static bool belongs(const struct trk_proc_tree *tree, const struct trk_proc_stat
     return parent && parent->stat.start_ticks <= stat->start_ticks;
 }
 
+bool trk__proc_tree_has_orphan(const struct trk_proc_tree *tree)
+{
+    struct trk_proc_list list;
+    struct trk_proc_stat stat;
+    bool found = false, is_listed;
+    trk__proc_list_init(&list, tree->context);
+    trk__proc_list_refresh(&list, 0, &is_listed);
+    for (size_t i = 0; i < list.now.count && !found; i++) {
+        pid_t pid = list.now.item[i].pid;
+        found = read_stranger(tree, pid, &stat) == 0 && stat.ppid == tree->self_pid &&
+                !trk__helper_is_ours(pid);
+    }
+    trk__proc_list_done(&list);
+    return found;
+}
+
 /* True when a fresh pid needs no further look: ours, gone, hidden, or a member already. */
 static bool is_settled(const struct trk_proc_tree *tree, pid_t pid, struct trk_proc_stat *ret_stat)
 {

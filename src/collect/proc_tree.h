@@ -74,6 +74,9 @@ void trk__proc_tree_done(struct trk_proc_tree *tree);
 /* Makes `pid` the root. -ESRCH when there is no such process. */
 int trk__proc_tree_set_root(struct trk_proc_tree *tree, pid_t pid);
 
+/* Whether a process that is no helper has this one as its parent, by a listing of its own. */
+bool trk__proc_tree_has_orphan(const struct trk_proc_tree *tree);
+
 /* Finds new members. `forks` as for trk__proc_list_refresh. */
 int trk__proc_tree_discover(struct trk_proc_tree *tree, uint64_t forks);
 

@@ -171,7 +171,7 @@ static bool is_over(const struct trk_session *session)
         return true;
     /* A daemon whose parents are gone is our child before any look has found it. */
     return trk__job_alive(job) == 0 &&
-           !(session->options.reap_children && trk__session_has_children());
+           !(session->options.reap_children && trk__session_has_children(session));
 }
 
 /* Stops and continuations are told by their own kind of wait, so that zombies stay to be looked at. */

@@ -100,8 +100,9 @@ int trk__session_tick(struct trk_session *session, struct trk_error *error);
  * closing tick (root_is_zombie). */
 void trk__session_take_zombies(struct trk_session *session);
 
-/* Whether this process has any child, alive or not: as the subreaper it has all that is left of the job. */
-bool trk__session_has_children(void);
+/* Whether this process has any child but its helpers, alive or not: as the subreaper it has all that is left of the
+ * job. */
+bool trk__session_has_children(const struct trk_session *session);
 
 /* Keeps a line for trk_session_note. */
 void trk__session_add_note(struct trk_session *session, const char *format, ...)

@@ -120,10 +120,13 @@ void trk__session_take_zombies(struct trk_session *session)
     }
 }
 
-bool trk__session_has_children(void)
+/* The kernel does not tell children apart, so with helpers the parent of every process is read. */
+bool trk__session_has_children(const struct trk_session *session)
 {
     siginfo_t info;
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+        return false;
+    return !trk__helper_any() || trk__proc_tree_has_orphan(&session->job.tree);
 }
 
 /* The root was looked at just now. What it left behind has become our child with its end: where there is none no
@@ -133,7 +136,7 @@ static void reap_root(struct trk_session *session)
     trk__job_reap(&session->job, session->job.tree.root_pid, true);
     session->root_is_zombie = false;
     trk__session_take_zombies(session);
-    if (!trk__session_has_children() || session->lists_processes)
+    if (!trk__session_has_children(session) || session->lists_processes)
         return;
     trk__job_discover(&session->job, 0);
     trk__job_look(&session->job);
