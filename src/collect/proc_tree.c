@@ -110,6 +110,8 @@ static uint32_t raise_fd_limit(void)
 
 static void keep_files(struct trk_proc_tree *tree, struct trk_proc *proc)
 {
+    if (tree->is_read_once)
+        return;
     if (!tree->kept_fds_max)
         tree->kept_fds_max = raise_fd_limit();
     if (tree->kept_fds + TRK_PROC_FILE_COUNT <= tree->kept_fds_max)

@@ -182,6 +182,7 @@ int trk_reader_process(trk_reader *reader, pid_t pid, bool children, char **ret_
     struct trk_proc_tree tree;
     trk__proc_tree_init(&tree, &reader->context);
     tree.self_pid = 0; /* who reads may be who is read */
+    tree.is_read_once = true;
     int code = trk__proc_tree_set_root(&tree, pid);
     if (code == 0)
         code = trk__proc_tree_discover(&tree, 0);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -232,13 +233,32 @@ static void a_session_may_be_interrupted(void)
     trk_session_free(session);
 }
 
+/* A program may rely on its limit: select() can't wait for descriptors above 1023. */
+static void leaves_the_limit_of_descriptors(void)
+{
+    struct trk_error error = {0};
+    struct rlimit before, after;
+    trk_reader *reader = NULL;
+    char *json = NULL;
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    before.rlim_cur = before.rlim_max / 2;
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(trk_reader_new(NULL, &reader, &error) == 0);
+    CHECK(trk_reader_process(reader, getpid(), true, &json, &error) == 0);
+    CHECK(getrlimit(RLIMIT_NOFILE, &after) == 0);
+    CHECK_U64(after.rlim_cur, before.rlim_cur);
+    CHECK_U64(after.rlim_max, before.rlim_max);
+    trk_free(json);
+    trk_reader_free(reader);
+}
+
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
         TEST(sums_a_tree),
         TEST(reads_a_machine),
         TEST(time_is_that_of_the_cpu_time),
-        TEST(reads_itself),
+        TEST(reads_itself), TEST(leaves_the_limit_of_descriptors),
         TEST(a_session_may_be_interrupted),
     };
     return CHECK_MAIN(argc, argv, tests);
