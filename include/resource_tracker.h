@@ -59,16 +59,17 @@ enum trk_memory_mode { TRK_MEMORY_AUTO = 0, TRK_MEMORY_PSS, TRK_MEMORY_RSS };
 /* Fill with trk_options_init, then change what you need. Strings are borrowed until
  * trk_session_new returns. */
 struct trk_options {
-    size_t size;                 /* sizeof(struct trk_options); see "structs that grow" */
-    double interval_seconds;     /* 0.001 to 3600; 1 */
-    enum trk_rows rows;          /* which columns rows have; both */
-    enum trk_schema schema;      /* v2 */
-    enum trk_format format;      /* by the suffix of output_path */
-    const char *output_path;     /* NULL: no rows are written; "-": standard output */
-    bool overwrite;              /* an existing output_path may be replaced */
-    bool children;               /* follow descendants; true */
-    bool reap_children;          /* the job is our child: reap it and the orphans it leaves */
-    bool wait_descendants;       /* do not end before the last descendant has */
+    size_t size;             /* sizeof(struct trk_options); see "structs that grow" */
+    double interval_seconds; /* 0.001 to 3600; 1 */
+    enum trk_rows rows;      /* which columns rows have; both */
+    enum trk_schema schema;  /* v2 */
+    enum trk_format format;  /* by the suffix of output_path */
+    const char *output_path; /* NULL: no rows are written; "-": standard output */
+    bool overwrite;          /* an existing output_path may be replaced */
+    bool children;           /* follow descendants; true */
+    bool reap_children;      /* the job is our child: reap it and the orphans it leaves. One such
+                                    session at a time in a program: -EBUSY until it is finished */
+    bool wait_descendants;   /* do not end before the last descendant has */
     enum trk_memory_mode memory; /* auto */
     double memory_budget_ratio;  /* share of one core that true memory reads may take; 0.001 */
     int signal_fd;               /* a signalfd whose signals become events; -1: none. Must

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -52,6 +53,25 @@ static int check_options(const struct trk_options *options, struct trk_error *er
     return 0;
 }
 
+/* Mutable state of the whole program, because its children are: a session that reaps takes every child, and would take
+ * another session's. The PID tells a copy in a forked process, which has none of these children. 0: no session. */
+static _Atomic pid_t reaping_pid;
+
+static bool claim_children(struct trk_session *session)
+{
+    pid_t self = getpid(), owner = atomic_load(&reaping_pid);
+    session->reaps = owner != self && atomic_compare_exchange_strong(&reaping_pid, &owner, self);
+    return session->reaps;
+}
+
+static void release_children(struct trk_session *session)
+{
+    pid_t self = getpid();
+    if (session->reaps)
+        atomic_compare_exchange_strong(&reaping_pid, &self, 0);
+    session->reaps = false;
+}
+
 static void start_clock(struct trk_session *session)
 {
     session->start_ns = trk__context_monotonic_ns(&session->context);
@@ -82,7 +102,13 @@ int trk_session_new(const struct trk_options *given, trk_session **ret_session,
     session->epoll_fd = session->timer_fd = session->pid_fd = -1;
     session->context.root_fd = session->context.proc_fd = -1;
     trk__run_stats_init(&session->stats, options->interval_seconds);
-    code = trk__context_init(&session->context, options->root_path, error);
+    if (options->reap_children && !claim_children(session))
+        code =
+            trk__error_set(error, -EBUSY,
+                           "another session of this program reaps its children: finish it first, "
+                           "or start the job from a process of its own");
+    if (code == 0)
+        code = trk__context_init(&session->context, options->root_path, error);
     trk__job_init(&session->job, &session->context, options);
     if (code == 0)
         code = trk__truth_init(&session->truth, session, options->sources, error);
@@ -114,6 +140,7 @@ void trk_session_free(trk_session *session)
     if (!session)
         return;
     trk__loop_close(session);
+    release_children(session);
     trk__writer_close(session->writer, NULL);
     trk__recorder_free(session->recorder);
     trk__cloud_watch_free(session->cloud);
@@ -251,6 +278,7 @@ int trk_session_finish(trk_session *session, struct trk_error *error)
     int code = trk__session_tick(session, error);
     trk__truth_finish(&session->truth);
     trk__truth_find_killed(&session->truth);
+    release_children(session);
     session->end_ns =
         session->last_tick_ns; /* when the end was noticed, without our own work after it */
     struct trk_error close_error;

@@ -56,6 +56,7 @@ struct trk_session {
     uint64_t missed_ticks;
     unsigned peeks; /* looks before the first row, at 2, 4, 8... ms */
     bool started, finished, end_reported;
+    bool reaps;           /* every child of the program is this session's */
     bool lists_processes; /* rows say how many processes the machine has */
     bool root_is_zombie;  /* the next tick looks at it, then reaps it */
 

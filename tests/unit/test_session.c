@@ -714,6 +714,35 @@ static void beyond_ten_thousand_the_smallest_processes_are_merged(void)
     world_done(&w);
 }
 
+/* Each would take the other's children. */
+static void only_one_session_at_a_time_reaps(void)
+{
+    struct trk_options options;
+    struct trk_error error = {0};
+    trk_session *first = NULL, *second = NULL, *other = NULL;
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    trk_options_init(&options);
+    CHECK(trk_session_new(&options, &other, &error) == 0); /* one that reaps nothing is in no way */
+    options.reap_children = true;
+    options.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    CHECK(trk_session_new(&options, &first, &error) == 0);
+    CHECK(trk_session_new(&options, &second, &error) == -EBUSY);
+    CHECK(!second && strstr(error.message, "another session of this program"));
+    trk_session_free(other);
+    CHECK(trk_session_new(&options, &second, &error) == -EBUSY);
+    pid_t pid = fork();
+    if (pid == 0) /* a copy has none of the children */
+        _exit(trk_session_new(&options, &second, &error) == 0 ? 0 : 1);
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    trk_session_free(first);
+    CHECK(trk_session_new(&options, &second, &error) == 0);
+    trk_session_free(second);
+    close(options.signal_fd);
+}
+
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
@@ -734,7 +763,7 @@ int main(int argc, char *argv[])
         TEST(a_read_after_memory_was_given_back_lowers_no_bound),
         TEST(one_that_was_born_too_late_for_a_look_counts_in_the_next),
         TEST(the_kernels_log_names_whom_it_killed),
-        TEST(beyond_ten_thousand_the_smallest_processes_are_merged),
+        TEST(beyond_ten_thousand_the_smallest_processes_are_merged), TEST(only_one_session_at_a_time_reaps),
     };
     return CHECK_MAIN(argc, argv, tests);
 }
