@@ -20,7 +20,7 @@ NODE_MIB = 2000
 PROGRAMS = ("munged", "mariadbd", "slurmdbd", "slurmctld", "slurmd", "srun", "sbatch", "sacct")
 FINISHED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL"}
 
-COMMON = f"""
+CONFIGURATION = f"""
 ClusterName=fleet
 SlurmctldHost=control
 SlurmUser=slurm
@@ -41,21 +41,14 @@ DefMemPerCPU=200
 KillWait=5
 OverTimeLimit=0
 InactiveLimit=0
+ProctrackType=proctrack/cgroup
+TaskPlugin=task/cgroup,task/affinity
+JobAcctGatherType=jobacct_gather/cgroup
 JobAcctGatherFrequency=task=1
 AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=control
 NodeName=node[1-4] Port=[17001-17004] CPUs={CPUS} RealMemory={NODE_MIB} State=UNKNOWN
 PartitionName=debug Nodes=node[1-4] Default=YES MaxTime=INFINITE State=UP
-"""
-WITH_CGROUPS = """
-ProctrackType=proctrack/cgroup
-TaskPlugin=task/cgroup,task/affinity
-JobAcctGatherType=jobacct_gather/cgroup
-"""
-WITHOUT_CGROUPS = """
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/linux
 """
 CGROUP = """
 CgroupPlugin=cgroup/v1
@@ -79,13 +72,9 @@ StorageLoc=slurm_acct
 def need_slurm():
     for program in PROGRAMS:
         need_program(program)
-
-
-def cgroups_are_usable():
-    """Slurm 22.05 enforces limits with version 1 hierarchies; with version 2 it asks systemd for a scope, which a
-    sandbox does not have."""
     names = {place.name for group in own_cgroups() for place in (group, *group.parents)}
-    return {"memory", "freezer", "cpuset"} <= names
+    helpers.need({"memory", "freezer", "cpuset"} <= names, "Slurm 22.05 limits jobs with cgroup version 1 here; with"
+                 " version 2 it asks systemd for a scope, and a sandbox has no systemd")
 
 
 def cpu_seconds(text):
@@ -108,7 +97,6 @@ class Slurm:
     def __init__(self, folder):
         begin = time.monotonic()
         self.home = Path(folder)
-        self.has_cgroups = cgroups_are_usable()
         self.sandbox = Sandbox(folder, ["control", *NODES])
         self.nodes = {}
         try:
@@ -117,20 +105,27 @@ class Slurm:
             for node in NODES:
                 self.start_node(node)
             self.wait_for_nodes()
-        except BaseException:
+        except BaseException as failure:
             self.close()
-            raise
+            raise RuntimeError(f"Slurm did not start; the last lines of its logs:\n{self.logs()}") from failure
         self.started_seconds = time.monotonic() - begin
 
     def close(self):
         self.sandbox.close()
 
+    def logs(self):
+        parts = []
+        for path in sorted(self.home.glob("*.log")):
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()[-10:]
+            parts.append(f"{path.name}:\n  " + "\n  ".join(lines))
+        return "\n".join(parts)
+
     # ---- start ----
 
     def configure(self):
         """Files of daemons: below the sandbox's own /etc, /run and /var."""
-        self.put("/etc/slurm/slurm.conf", COMMON + (WITH_CGROUPS if self.has_cgroups else WITHOUT_CGROUPS))
-        self.put("/etc/slurm/cgroup.conf", CGROUP if self.has_cgroups else "CgroupPlugin=disabled\n")
+        self.put("/etc/slurm/slurm.conf", CONFIGURATION)
+        self.put("/etc/slurm/cgroup.conf", CGROUP)
         self.put("/etc/slurm/plugstack.conf", "")
         self.put("/etc/slurm/slurmdbd.conf", DATABASE)
         script = """set -e

@@ -63,12 +63,7 @@ def test_standard_streams_are_the_jobs(user):
 # ---- what Slurm limits ---------------------------------------------------------------------------
 
 
-def need_cgroups(slurm):
-    helpers.need(slurm.has_cgroups, "Slurm enforces limits with cgroups of version 1, which this machine does not have")
-
-
-def test_limits_of_a_step_are_reported(user, slurm):
-    need_cgroups(slurm)
+def test_limits_of_a_step_are_reported(user):
     done = user.srun("--mem=300", "--cpus-per-task=1", "resource-tracker", "info", "--json")
     facts = json.loads(done.stdout)["server_info"]
     assert facts["memory_limit_mb"] == 300, facts
@@ -78,9 +73,8 @@ def test_limits_of_a_step_are_reported(user, slurm):
         assert json.loads(done.stdout)["server_info"]["vcpus_allowed"] == 2
 
 
-def test_step_beyond_its_memory(user, slurm):
+def test_step_beyond_its_memory(user):
     """The kernel kills the job; the tracker, in the same cgroup, keeps the run and the reason."""
-    need_cgroups(slurm)
     plain = user.srun("--mem=100", "known_use", "1", "200")
     tracked = user.srun("--mem=100", *TRACK, "-s", "summary.json", "--", "known_use", "1", "200")
     assert tracked.returncode == plain.returncode != 0, (tracked, plain)

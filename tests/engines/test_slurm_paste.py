@@ -25,7 +25,7 @@ def advised(slurm):
 
 
 @pytest.mark.parametrize("level", ["lean", "balanced", "safe"])
-def test_paste_is_accepted_and_granted(advised, slurm, level):
+def test_paste_is_accepted_and_granted(advised, level):
     advice = advised.run("resource-tracker", "recommend", "--paste", "slurm", "--level", level)
     assert advice.returncode == 0, advice.stderr
     asked = dict(re.findall(r"(?m)^#SBATCH --([\w-]+)=(\d+)M?$", advice.stdout))
@@ -45,8 +45,7 @@ def test_paste_is_accepted_and_granted(advised, slurm, level):
     said = dict(re.findall(r"(?m)^(\w+) (\d+)$", (advised.home / f"out-{job.number}").read_text()))
     assert said["cpus_per_task"] == asked["cpus-per-task"]
     assert said["memory_mib"] == asked["mem"]
-    if slurm.has_cgroups:
-        assert said["processors"] == asked["cpus-per-task"]
+    assert said["processors"] == asked["cpus-per-task"]
 
 
 def test_words_that_slurm_does_not_know_are_refused(advised):
