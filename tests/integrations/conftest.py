@@ -4,7 +4,6 @@ import os
 import shutil
 
 import pytest
-
 import r_check
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -36,5 +35,8 @@ def own_home(tmp_path_factory):
 
 
 def pytest_collection_finish(session):
-    if shutil.which("R") and any(item.path.name == "test_r.py" for item in session.items):
+    """A worker of pytest-xdist collects all tests and runs some of them: it begins with the first that needs it."""
+    if hasattr(session.config, "workerinput") or not shutil.which("R"):
+        return
+    if any(item.path.name == "test_r.py" for item in session.items):
         r_check.begin()

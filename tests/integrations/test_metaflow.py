@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 
 import pytest
-
 from conftest import ROOT, skip_or_fail
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = os.path.join(ROOT, "build-python", "metaflow", "bin", "python")
 EXAMPLE = os.path.join(ROOT, "docs", "examples", "track_step.py")
 ARTIFACT = "resource_tracker_data"
+SECONDS_MAX = 240  # for anything that is waited for
 
 # Prints what a run kept, as JSON: tasks by step, each with its artifact.
 READ_RUN = """
@@ -56,12 +56,15 @@ class World:
 
     def python(self, code, *arguments):
         return subprocess.run([PYTHON, "-c", code, *arguments], cwd=self.folder, env=self.env, check=True,
-                              capture_output=True, text=True).stdout
+                              capture_output=True, text=True, timeout=SECONDS_MAX).stdout
 
 
 class FinishedRun:
     def __init__(self, world, path, process):
-        self.output = process.communicate(timeout=240)[0]
+        try:
+            self.output = process.communicate(timeout=SECONDS_MAX)[0]
+        finally:
+            process.kill()
         self.exit_code = process.returncode
         self._world, self._path = world, path
         found = re.search(r"executing (\w+) .*run-id (\d+)", self.output, re.DOTALL)
@@ -106,7 +109,7 @@ def broken_worlds(folder):
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     done = subprocess.run([os.path.join(ROOT, "tools", "python_env"), "metaflow"], cwd=ROOT, check=False, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
     if done.returncode:
         skip_or_fail(f"Metaflow can't be had: {done.stdout[-2000:]}")
     return World(tmp_path_factory.mktemp("flows"))
@@ -114,18 +117,25 @@ def world(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def runs(world, tmp_path_factory):
-    """All flows that need nothing special, side by side; the example twice, because its second run has a history."""
-    with ThreadPoolExecutor(4) as pool:
-        shapes = pool.submit(world.run, flow_file("shapes"))
-        example = pool.submit(lambda: [world.run(EXAMPLE), world.run(EXAMPLE)])
-        fails = pool.submit(world.run, flow_file("fails"))
-        own_card = pool.submit(world.run, flow_file("own_card"), "run", "--with", "track_resources:interval=0.1")
-        killed = pool.submit(world.run, flow_file("killed"))
-        broken = {name: pool.submit(world.run, flow_file("quick"), **options)
-                  for name, options in broken_worlds(tmp_path_factory.mktemp("broken")).items()}
-        return {"first": example.result()[0], "second": example.result()[1], "shapes": shapes.result(),
-                "fails": fails.result(), "own card": own_card.result(), "killed": killed.result(),
-                **{name: run.result() for name, run in broken.items()}}
+    """All flows side by side, the longest first; the example twice, because its second run has a history."""
+    times, watched = tmp_path_factory.mktemp("times") / "times", tmp_path_factory.mktemp("watched") / "seen"
+    package = tmp_path_factory.mktemp("package") / "code.tgz"
+    with ThreadPoolExecutor(5) as pool:
+        flows = {"shapes": pool.submit(world.run, flow_file("shapes")),
+                 "example": pool.submit(lambda: [world.run(EXAMPLE), world.run(EXAMPLE)]),
+                 "hook time": pool.submit(world.run, flow_file("hook_time"), env={"TIMES": str(times)}),
+                 "card": pool.submit(follow_card, world, watched),
+                 "fails": pool.submit(world.run, flow_file("fails")),
+                 "own card": pool.submit(world.run, flow_file("own_card"), "run", "--with",
+                                         "track_resources:interval=0.1"),
+                 "killed": pool.submit(world.run, flow_file("killed")),
+                 "package": pool.submit(world.run, flow_file("quick"), "package", "save", str(package))}
+        for name, options in broken_worlds(tmp_path_factory.mktemp("broken")).items():
+            flows[name] = pool.submit(world.run, flow_file("quick"), **options)
+        done = {name: run.result() for name, run in flows.items()}
+    done["first"], done["second"] = done.pop("example")
+    done["hook time"].times, done["package"].path = times, package
+    return done
 
 
 def test_example_is_green_and_held_what_it_held(runs):
@@ -213,25 +223,65 @@ def test_step_shorter_than_the_interval(runs):
     assert len(runs["shapes"].cards("end")) == 1
 
 
-def test_card_follows_the_step(world):
-    pattern = os.path.join(world.folder, ".metaflow/mf.cards/Quick/runs/*/steps/start/tasks/*/cards/*.html")
-    others = glob.glob(pattern)
-    process = world.start(flow_file("quick"))
-    tokens = []
-    while process.poll() is None:
-        for path in set(glob.glob(pattern)) - set(others):
-            page = read(path)
-            token = re.search(r'METAFLOW_RELOAD_TOKEN = "([\w-]+)"', page)
-            if token and token.group(1) not in tokens:
-                tokens.append(token.group(1))
-                assert ('"stop_time":null' in page) == (tokens[-1] != "final")
-        time.sleep(0.02)
-    assert process.wait() == 0, process.stdout.read()
-    assert tokens[-1] == "final" and len(tokens) >= 3, tokens
-    assert all(token.startswith("samples-") for token in tokens[:-1])
-    [card] = set(glob.glob(pattern)) - set(others)
+def follow_card(world, watched):
+    """Runs a step until its card has been written twice, and lets it end then. Returns the tokens that the pages had one
+    after the other, those of pages that had the wrong state, and the data beside the last page."""
+    folder = World(watched.parent)  # no other run's cards are there
+    pattern = os.path.join(folder.folder, ".metaflow/mf.cards/Quick/runs/*/steps/start/tasks/*/cards/*.html")
+    process = folder.start(flow_file("quick"), env={"WATCHED": str(watched)})
+    tokens, wrong, end = [], [], time.monotonic() + SECONDS_MAX
+    try:
+        while process.poll() is None and time.monotonic() < end:
+            for path in glob.glob(pattern):
+                page = read(path)
+                token = re.search(r'METAFLOW_RELOAD_TOKEN = "([\w-]+)"', page).group(1)
+                if token not in tokens:
+                    tokens.append(token)
+                    wrong += [token] if ('"stop_time":null' in page) != (token != "final") else []
+            if len(tokens) >= 2:
+                watched.touch()
+            time.sleep(0.02)
+        output = process.communicate(timeout=SECONDS_MAX)[0]
+    finally:
+        process.kill()
+    assert process.returncode == 0, output
+    [card] = glob.glob(pattern)
+    tokens += [] if "final" in tokens else re.findall(r'METAFLOW_RELOAD_TOKEN = "(final)"', read(card))
     data = card.replace("/cards/tracked", "/runtime/tracked").replace(".html", ".data.json")
-    assert json.loads(read(data))["reload_token"] == "final"
+    return tokens, wrong, json.loads(read(data))
+
+
+def test_card_follows_the_step(runs):
+    tokens, wrong, data = runs["card"]
+    assert tokens[-1] == "final" and len(tokens) >= 3 and not wrong
+    assert all(token.startswith("samples-") for token in tokens[:-1])
+    assert data["reload_token"] == "final"
+
+
+def test_card_of_a_busy_machine_follows_too(world):
+    """Pauses grow with the work on a page, not with the time that it waits for the CPU or the store."""
+    printed = world.python("""
+import threading, time
+from metaflow_extensions.resource_tracker.plugins import live_card
+from resource_tracker import ResourceTracker
+class SlowStore:
+    def save(self, page, token, data):
+        time.sleep(2)
+        written.append(token)
+class NoHistory:
+    def so_far(self):
+        return []
+written, end = [], time.monotonic() + 60
+card = live_card.LiveCard.__new__(live_card.LiveCard)
+card._store, card._pathspec, card._over = SlowStore(), "Flow/1/start/1", threading.Event()
+with ResourceTracker(interval=0.05, discover_cloud=False) as tracker:
+    card.follow(tracker, threading.Lock(), NoHistory())
+    while len(written) < 2 and time.monotonic() < end:
+        time.sleep(0.05)
+    card.stop()
+print(len(written))
+""")
+    assert int(printed) >= 2
 
 
 def test_from_the_command_line_beside_a_card_of_the_flow(world, runs):
@@ -325,11 +375,11 @@ def test_killed_tracker_leaves_the_flow_green(runs):
 
 # ---- elsewhere -------------------------------------------------------------------------------
 
-def test_code_package_carries_the_core(world, tmp_path):
+def test_code_package_carries_the_core(runs, tmp_path):
     """Unpacked where nothing is installed, as on a machine that a task is sent to."""
-    saved = world.run(flow_file("quick"), "package", "save", str(tmp_path / "code.tgz"))
+    saved = runs["package"]
     assert saved.exit_code == 0, saved.output
-    with tarfile.open(tmp_path / "code.tgz") as package:
+    with tarfile.open(saved.path) as package:
         package.extractall(tmp_path / "there")
     [core] = glob.glob(str(tmp_path / "there" / "**" / "resource_tracker" / "__init__.py"), recursive=True) \
         + glob.glob(str(tmp_path / "there" / ".*" / "resource_tracker" / "__init__.py"))
@@ -337,7 +387,7 @@ def test_code_package_carries_the_core(world, tmp_path):
             "tracker = ResourceTracker(interval=0.05); tracker.wait_for_samples(1); tracker.stop()\n"
             "print(metaflow.__file__, _program.__file__, _program.find_program('resource-tracker'))")
     # Metaflow's own needs are installed there by Metaflow.
-    done = subprocess.run([PYTHON, "-c", code], cwd=tmp_path, text=True, check=False, capture_output=True,
+    done = subprocess.run([PYTHON, "-c", code], cwd=tmp_path, text=True, check=False, capture_output=True, timeout=60,
                           env={"PATH": "/usr/bin:/bin", "PYTHONPATH": os.path.dirname(os.path.dirname(core)),
                                "HOME": str(tmp_path), "TRACKER_CLOUD": "off"})
     assert done.returncode == 0, done.stderr
@@ -345,11 +395,11 @@ def test_code_package_carries_the_core(world, tmp_path):
     assert len(used) == 3 and all(path.startswith(str(tmp_path)) for path in used), used
 
 
-def test_hooks_cost_at_most_twice_a_bare_tracker(world, tmp_path):
-    run = world.run(flow_file("hook_time"), env={"TIMES": str(tmp_path / "times")})
+def test_hooks_cost_at_most_twice_a_bare_tracker(runs):
+    run = runs["hook time"]
     assert run.exit_code == 0, run.output
     times = {"bare": [], "hooks": []}
-    for line in (tmp_path / "times").read_text().splitlines():
+    for line in run.times.read_text().splitlines():
         what, seconds = line.split()
         times[what].append(float(seconds))
     assert median(times["hooks"]) <= 2 * median(times["bare"]), times

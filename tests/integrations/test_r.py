@@ -5,13 +5,9 @@ import re
 import tarfile
 
 import pytest
-
 import r_check
 from conftest import ROOT, need_program
 from r_check import run
-
-# Not the figures but that it compiles: the library that is checked is built as R builds it.
-QUICK_COMPILATION = "CFLAGS = -O0\n"
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +35,12 @@ def test_check_without_error_or_warning(checked):
     assert "checking tests ..." in text and "checking re-building of vignette outputs ... OK" in text
 
 
-def test_installs_from_the_repository(tmp_path):
+def test_installs_from_the_repository():
     need_program("R")
-    (tmp_path / "Makevars").write_text(QUICK_COMPILATION)
-    run("R", "CMD", "INSTALL", "--clean", "--library=" + str(tmp_path), "bindings/r", cwd=ROOT,
-        env={"R_MAKEVARS_USER": str(tmp_path / "Makevars")})
-    program = tmp_path / "resource.tracker" / "bin" / "resource-tracker"
+    library = r_check.installed()
+    program = os.path.join(library, "resource.tracker", "bin", "resource-tracker")
     assert "resource-tracker" in run(program, "--version")
-    assert rscript(tmp_path, "-e", "cat(resource.tracker::ResourceTracker$new()$running)") == "TRUE"
+    assert rscript(library, "-e", "cat(resource.tracker::ResourceTracker$new()$running)") == "TRUE"
 
 
 def test_readme_example(checked, tmp_path):

@@ -1,8 +1,7 @@
 """A flow whose tracked step fails."""
 
-from time import sleep
-
 from metaflow import FlowSpec, step, track_resources
+from waiting import wait_for_samples
 
 
 class Fails(FlowSpec):
@@ -10,7 +9,7 @@ class Fails(FlowSpec):
     @step
     def start(self):
         data = bytearray(64 * 1024 * 1024)
-        sleep(0.5)
+        wait_for_samples(2)
         raise RuntimeError(f"no use for {len(data)} bytes")
         self.next(self.end)
 

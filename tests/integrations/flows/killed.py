@@ -2,25 +2,17 @@
 
 import os
 import signal
-from time import sleep
 
 from metaflow import FlowSpec, step, track_resources
-
-
-def is_tracker(pid):
-    with open(f"/proc/{pid}/comm", encoding="utf-8") as name:
-        return name.read().startswith("resource-tracke")
+from waiting import tracker_pid, wait_for_samples
 
 
 class Killed(FlowSpec):
     @track_resources(interval=0.2)
     @step
     def start(self):
-        sleep(1)
-        with open("/proc/thread-self/children", encoding="utf-8") as children:
-            for pid in map(int, children.read().split()):
-                if is_tracker(pid):
-                    os.kill(pid, signal.SIGKILL)
+        wait_for_samples(2)
+        os.kill(tracker_pid(), signal.SIGKILL)
         self.next(self.end)
 
     @step

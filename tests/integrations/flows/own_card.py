@@ -1,7 +1,5 @@
 """A flow with a card of its own, to be tracked from the command line."""
 
-from time import sleep
-
 from metaflow import FlowSpec, card, current, step
 from metaflow.cards import Markdown
 
@@ -10,7 +8,6 @@ class OwnCard(FlowSpec):
     @card
     @step
     def start(self):
-        sleep(0.3)
         current.card.append(Markdown("# written by the step"))
         self.next(self.end)
 

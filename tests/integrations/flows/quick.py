@@ -1,8 +1,9 @@
-"""One tracked step of some seconds, to be watched while it runs."""
+"""One tracked step. With WATCHED in the environment it lasts until the file appears that WATCHED names."""
 
-from time import sleep
+import os
 
 from metaflow import FlowSpec, step, track_resources
+from waiting import wait_for_file
 
 
 class Quick(FlowSpec):
@@ -10,7 +11,8 @@ class Quick(FlowSpec):
     @step
     def start(self):
         self.held = bytearray(128 * 1024 * 1024)
-        sleep(3)
+        if "WATCHED" in os.environ:
+            wait_for_file(os.environ["WATCHED"])
         self.held = None
         self.next(self.end)
 

@@ -1,9 +1,8 @@
 """Every shape of a step in one flow: a foreach of four, a join that merges, a retry, a caught failure, a parallel
 step, one that is over before its first sample, with settings of their own."""
 
-from time import sleep
-
 from metaflow import FlowSpec, catch, current, parallel, retry, step, track_resources
+from waiting import wait_for_samples
 
 
 class Shapes(FlowSpec):
@@ -18,7 +17,7 @@ class Shapes(FlowSpec):
     @step
     def hold(self):
         self.held = bytearray(self.input * 1024 * 1024)
-        sleep(0.6)
+        wait_for_samples(2)
         self.held = self.input
         self.next(self.together)
 
@@ -33,7 +32,6 @@ class Shapes(FlowSpec):
     @track_resources(interval=0.1)
     @step
     def unsteady(self):
-        sleep(0.3)
         if current.retry_count == 0:
             raise RuntimeError("the first attempt fails")
         self.next(self.caught)
@@ -42,7 +40,6 @@ class Shapes(FlowSpec):
     @track_resources(interval=0.1)
     @step
     def caught(self):
-        sleep(0.3)
         if self.kept:
             raise RuntimeError("caught")
         self.next(self.split)
@@ -55,7 +52,7 @@ class Shapes(FlowSpec):
     @track_resources(interval=0.1)
     @step
     def side_by_side(self):
-        sleep(0.5)
+        wait_for_samples(1)
         self.next(self.plain_join)
 
     @step

@@ -4,15 +4,23 @@ Metaflow would start a process for each update of a card, below the step's own: 
 step. So the pages are written from here, where Metaflow's own commands look for them.
 """
 
+from __future__ import annotations
+
 import threading
 import time
 import uuid
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
 from .card_page import CARD_TYPE, page_of
 
+if TYPE_CHECKING:
+    from resource_tracker import ResourceTracker
+
+    from .history import History
+
 REFRESH_INTERVALS = 5
 REFRESH_SECONDS = 1.0, 30.0  # at least and at most
-WORK_SHARE = 0.02  # of the time at most, however long the page of a long step takes
+WORK_SHARE = 0.02  # of one core at most, however long the page of a long step takes
 FINAL = "final"
 
 # The viewer asks for the data now and then, and loads the page again when its token is another.
@@ -23,19 +31,19 @@ window.metaflow_card_update = function () { return true; };
 """
 
 
-def pause_of(interval):
+def pause_of(interval: float) -> float:
     least, most = REFRESH_SECONDS
     return max(interval, min(most, max(least, REFRESH_INTERVALS * interval)))
 
 
 class LiveCard:
-    def __init__(self, flow_datastore, metadata, pathspec, attempt, options):
+    def __init__(self, flow_datastore: Any, metadata: Any, pathspec: str, attempt: int, options: Dict[str, Any]) -> None:
         self._store = CardStore(flow_datastore, metadata, pathspec, attempt, options)
         self._pathspec = pathspec
         self._over = threading.Event()
-        self._thread = None
+        self._thread: Optional[threading.Thread] = None
 
-    def follow(self, tracker, lock, history):
+    def follow(self, tracker: Optional[ResourceTracker], lock: threading.Lock, history: History) -> None:
         """Without a tracker there is nothing to follow: the final page says why."""
         if not tracker:
             return
@@ -43,10 +51,10 @@ class LiveCard:
                                         name="track_resources-card", daemon=True)
         self._thread.start()
 
-    def _update(self, tracker, lock, history):
+    def _update(self, tracker: ResourceTracker, lock: threading.Lock, history: History) -> None:
         pause, seen = tracker.interval, 0
         while not self._over.wait(pause):
-            started = time.monotonic()
+            started = time.thread_time()  # a busy machine or a slow store makes it wait, not work
             with lock:
                 samples = 0 if self._over.is_set() else tracker.n_samples
                 snapshot = tracker.snapshot() if samples > seen else None
@@ -59,21 +67,21 @@ class LiveCard:
                     return
                 seen = samples
             pause = max(pause_of(tracker.interval) if seen else tracker.interval,
-                        (time.monotonic() - started) / WORK_SHARE)
+                        (time.thread_time() - started) / WORK_SHARE)
 
-    def stop(self):
+    def stop(self) -> None:
         self._over.set()
         if self._thread:
             self._thread.join()
 
-    def finish(self, artifact):
+    def finish(self, artifact: Dict[str, Any]) -> None:
         self._store.save(page_of(artifact), FINAL, FINAL)
 
 
 class CardStore:
     """One card of one attempt, in the place that belongs to cards."""
 
-    def __init__(self, flow_datastore, metadata, pathspec, attempt, options):
+    def __init__(self, flow_datastore: Any, metadata: Any, pathspec: str, attempt: int, options: Dict[str, Any]) -> None:
         from metaflow.datastore import FlowDataStore
         from metaflow.plugins.cards.card_datastore import CardDatastore
 
@@ -85,7 +93,7 @@ class CardStore:
         self._metadata, self._pathspec, self._attempt, self._options = metadata, pathspec, attempt, options
         self._is_known = False
 
-    def save(self, page, token, data):
+    def save(self, page: str, token: str, data: Any) -> None:
         script = TOKEN_SCRIPT % token
         place = page.find("</head>")
         page = page[:place] + script + page[place:] if place >= 0 else script + page
@@ -96,7 +104,7 @@ class CardStore:
             self._make_known()
             self._is_known = True
 
-    def _make_known(self):
+    def _make_known(self) -> None:
         """Metaflow's user interface lists cards by the task's metadata."""
         from metaflow.plugins.cards.metadata import _save_metadata
 
