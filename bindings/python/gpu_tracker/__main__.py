@@ -3,13 +3,19 @@
 What the command leaves to Python is done here: results as pickle files (`-f pickle`), and `sub-track compare` of them.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 
 from resource_tracker._program import find_program
 
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Optional
 
-def _option(words, *names):
+
+def _option(words: List[str], *names: str) -> Optional[str]:
     """The value of an option: `-f pickle`, `--format=pickle`."""
     for place, word in enumerate(words):
         name, equals, value = word.partition("=")
@@ -18,9 +24,10 @@ def _option(words, *names):
     return None
 
 
-def _pairs(words):
+def _pairs(words: List[str]) -> Dict[str, str]:
     """The values of `-m NAME=FILE...`."""
-    pairs, taking = {}, False
+    pairs: Dict[str, str] = {}
+    taking = False
     for word in words:
         if word == "-m":
             taking = True
@@ -34,7 +41,7 @@ def _pairs(words):
     return pairs
 
 
-def _put(results, words):
+def _put(results: Any, words: List[str]) -> None:
     from json import dumps
 
     form, output = _option(words, "-f", "--format") or "text", _option(words, "-o", "--output")
@@ -54,14 +61,15 @@ def _put(results, words):
             file.write(text)
 
 
-def _compare(words):
+def _compare(words: List[str]) -> None:
     from json import load
 
     from .sub_tracker import TrackingComparison
 
     config = {}
-    if _option(words, "--cconfig"):
-        with open(_option(words, "--cconfig"), encoding="utf-8") as file:
+    path = _option(words, "--cconfig")
+    if path:
+        with open(path, encoding="utf-8") as file:
             config = load(file)
         if not isinstance(config, dict):
             raise ValueError(f"{file.name}: not a JSON object")
@@ -72,7 +80,7 @@ def _compare(words):
     _put(TrackingComparison(files).compare(statistic), words)
 
 
-def _analyze(words):
+def _analyze(words: List[str]) -> None:
     from .sub_tracker import SubTrackingAnalyzer
 
     tracking_file, log = _option(words, "--tf"), _option(words, "--stf")
@@ -81,7 +89,7 @@ def _analyze(words):
     _put(SubTrackingAnalyzer(tracking_file, log).sub_tracking_results(), words)
 
 
-def _do(work, words):
+def _do(work: Callable[[List[str]], None], words: List[str]) -> None:
     from pickle import UnpicklingError
 
     try:
@@ -90,7 +98,7 @@ def _do(work, words):
         sys.exit(f"gpu-tracker: {e}")
 
 
-def main():
+def main() -> None:
     """Hand over to the program, or do what it leaves to Python."""
     words = sys.argv[1:]
     wants_help = "-h" in words or "--help" in words
@@ -101,7 +109,7 @@ def main():
     program = find_program("gpu-tracker")
     if program is None:
         sys.exit("gpu_tracker: the program gpu-tracker was not found; install it, or put it in PATH")
-    return os.execv(program, ["gpu-tracker", *words])
+    os.execv(program, ["gpu-tracker", *words])
 
 
 if __name__ == "__main__":

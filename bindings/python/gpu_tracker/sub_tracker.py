@@ -17,7 +17,7 @@ from resource_tracker import _native
 _STATISTICS = ("min", "max", "mean", "std")
 
 # Logs that this process has begun: who comes second appends. By path; a child born by fork goes on with them.
-_logs: typing.Dict[str, typing.Any] = {}
+_logs: typing.Dict[str, _native.SubTrack] = {}
 
 
 class SubTracker:
@@ -30,7 +30,7 @@ class SubTracker:
     def __init__(
         self, code_block_name: typing.Optional[str] = None, code_block_attribute: typing.Optional[str] = None,
         sub_tracking_file: typing.Optional[str] = None, overwrite: bool = False,
-    ):
+    ) -> None:
         """
         :param code_block_name: The block's name. Defaults to the file that this is called in, a colon and the attribute.
         :param code_block_attribute: Only without a name. Defaults to the number of the line.
@@ -45,11 +45,10 @@ class SubTracker:
         self.code_block_name = code_block_name
         self.process_id = os.getpid()
         self.sub_tracking_file = f"{self.process_id}.csv" if sub_tracking_file is None else sub_tracking_file
-        self._log = _logs.get(os.path.abspath(self.sub_tracking_file))
-        if self._log is None:
-            self._log = _native.SubTrack(self.sub_tracking_file, overwrite)
+        log = _logs.get(os.path.abspath(self.sub_tracking_file))
+        self._log = _native.SubTrack(self.sub_tracking_file, overwrite) if log is None else log
 
-    def _write(self, position: int):
+    def _write(self, position: int) -> None:
         try:
             self._log.log(self.process_id, self.code_block_name, position, time.time())
         except FileExistsError:
@@ -57,18 +56,18 @@ class SubTracker:
                                   "the existing file.") from None
         _logs[os.path.abspath(self.sub_tracking_file)] = self._log
 
-    def __enter__(self):
+    def __enter__(self) -> "SubTracker":
         self._write(0)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._write(1)
 
 
 def sub_track(
     code_block_name: typing.Optional[str] = None, code_block_attribute: typing.Optional[str] = None,
     sub_tracking_file: typing.Optional[str] = None, overwrite: bool = False,
-):
+) -> typing.Any:
     """A decorator: every call of the function is a code block.
 
     :param code_block_name: The block's name. Defaults to the file of the function, a colon and the attribute.
@@ -77,14 +76,14 @@ def sub_track(
     :param overwrite: The same.
     """
 
-    def decorator(func):
+    def decorator(func: typing.Any) -> typing.Any:
         name = code_block_name
         if name is None:
             path = os.path.abspath(sys._getframe(1).f_code.co_filename)
             name = f"{path}:{func.__name__ if code_block_attribute is None else code_block_attribute}"
 
         @functools.wraps(func)
-        def wrapper(*args, **kwargs):
+        def wrapper(*args: typing.Any, **kwargs: typing.Any) -> typing.Any:
             with SubTracker(name, code_block_attribute, sub_tracking_file, overwrite):
                 return func(*args, **kwargs)
 
@@ -96,7 +95,7 @@ def sub_track(
 # ---- tables ------------------------------------------------------------------------------------
 
 
-def _pandas():
+def _pandas() -> typing.Any:
     try:
         import pandas
     except ImportError:
@@ -104,13 +103,13 @@ def _pandas():
     return pandas
 
 
-def _series(values: dict):
+def _series(values: typing.Dict[str, typing.Any]) -> typing.Any:
     """Values by name."""
     pandas = _pandas()
     return pandas.Series(_with_nan(values)) if pandas else values
 
 
-def _table(rows: typing.Dict[str, dict]):
+def _table(rows: typing.Dict[str, typing.Dict[str, typing.Any]]) -> typing.Any:
     """Rows of values by name."""
     pandas = _pandas()
     if not pandas:
@@ -119,11 +118,11 @@ def _table(rows: typing.Dict[str, dict]):
                                       columns=list(_STATISTICS))
 
 
-def _with_nan(values: dict) -> dict:
+def _with_nan(values: typing.Dict[str, typing.Any]) -> typing.Dict[str, typing.Any]:
     return {name: float("nan") if value is None else value for name, value in values.items()}
 
 
-def _plain(value) -> dict:
+def _plain(value: typing.Any) -> typing.Dict[str, typing.Any]:
     """The dictionary that a table or series stands for; whoever made it, NaN stays NaN."""
     if isinstance(value, dict):
         return {name: _plain(inner) if isinstance(inner, dict) else inner for name, inner in value.items()}
@@ -132,29 +131,29 @@ def _plain(value) -> dict:
     return {name: number.item() if hasattr(number, "item") else number for name, number in value.to_dict().items()}
 
 
-def _number_text(value) -> str:
+def _number_text(value: typing.Any) -> str:
     if value is None or value != value:
         return "NaN"
     return str(float(f"{value:.8f}"))
 
 
-def _table_text(headings, rows: typing.Dict[str, list], indent: str) -> str:
+def _table_text(headings: typing.Sequence[str], rows: typing.Dict[str, typing.List[typing.Any]], indent: str) -> str:
     """Columns to the right, the rows' names to the left."""
     cells = {name: [_number_text(value) for value in values] for name, values in rows.items()}
     label = max(map(len, cells))
     widths = [max(len(heading) + 1, *(len(row[i]) for row in cells.values())) for i, heading in enumerate(headings)]
 
-    def line(name, texts):
+    def line(name: str, texts: typing.Sequence[str]) -> str:
         return indent + name.ljust(label) + "".join(" " + text.rjust(width) for text, width in zip(texts, widths)) + "\n"
 
     return line("", headings) + "".join(line(name, row) for name, row in cells.items())
 
 
-def _usage_text(usage: typing.Dict[str, dict], indent: str) -> str:
+def _usage_text(usage: typing.Dict[str, typing.Dict[str, typing.Any]], indent: str) -> str:
     return _table_text(_STATISTICS, {name: [row[kind] for kind in _STATISTICS] for name, row in usage.items()}, indent)
 
 
-def _facts_text(facts: dict) -> str:
+def _facts_text(facts: typing.Dict[str, typing.Any]) -> str:
     cells = [_number_text(value) if isinstance(value, float) else str(value) for value in facts.values()]
     widths = [max(len(name), len(cell) + 1) for name, cell in zip(facts, cells)]
     return "".join("\t" + "".join(" " + text.rjust(width) for text, width in zip(texts, widths)) + "\n"
@@ -197,7 +196,7 @@ class SubTrackingResults:
     static_data: typing.Any
     code_block_results: typing.List[CodeBlockResults]
 
-    def to_json(self) -> dict:
+    def to_json(self) -> typing.Dict[str, typing.Any]:
         """The results as dictionaries, lists and numbers."""
         return {
             "overall": _plain(self.overall),
@@ -224,7 +223,7 @@ class SubTrackingResults:
         return text
 
     @classmethod
-    def _of_json(cls, results: dict) -> "SubTrackingResults":
+    def _of_json(cls, results: typing.Dict[str, typing.Any]) -> "SubTrackingResults":
         blocks = [CodeBlockResults(**{**block, "compute_time": _series(block["compute_time"]),
                                       "resource_usage": _table(block["resource_usage"])})
                   for block in results["code_block_results"]]
@@ -234,7 +233,7 @@ class SubTrackingResults:
 class SubTrackingAnalyzer:
     """Holds the log of code blocks against a tracking file."""
 
-    def __init__(self, tracking_file: typing.Optional[str], sub_tracking_file: str):
+    def __init__(self, tracking_file: typing.Optional[str], sub_tracking_file: str) -> None:
         """
         :param tracking_file: What a [gpu_tracker.Tracker][] has written.
         :param sub_tracking_file: What [gpu_tracker.SubTracker][] has written.
@@ -242,10 +241,10 @@ class SubTrackingAnalyzer:
         for path in (tracking_file, sub_tracking_file):
             if path is not None and not path.endswith((".csv", ".sqlite")):
                 raise ValueError(f'Invalid file name: "{path}". Valid file extensions are ".csv" and ".sqlite".')
-        self._tracking_file = tracking_file
+        self._tracking_file: typing.Any = tracking_file  # without one, what needs it raises a TypeError
         self._sub_tracking_file = sub_tracking_file
 
-    def read_static_data(self):
+    def read_static_data(self) -> typing.Any:
         """Units and capacities of the tracking file.
 
         :return: A series.
@@ -254,9 +253,10 @@ class SubTrackingAnalyzer:
 
     def load_code_block_names(self) -> typing.List[str]:
         """The names of the code blocks, in order."""
-        return loads(_native.sub_names(self._sub_tracking_file))
+        names: typing.List[str] = loads(_native.sub_names(self._sub_tracking_file))
+        return names
 
-    def combine_sub_tracking_files(self, files: typing.List[str]):
+    def combine_sub_tracking_files(self, files: typing.List[str]) -> None:
         """Make the log of several, such as those of the processes of a job.
 
         :param files: Their paths; all of the same kind.
@@ -280,7 +280,7 @@ class SubTrackingAnalyzer:
         except RuntimeError as e:
             raise ValueError(str(e)) from None
 
-    def load_timepoints(self, timestamp_pairs: typing.List[typing.Tuple[float, float]]):
+    def load_timepoints(self, timestamp_pairs: typing.List[typing.Tuple[float, float]]) -> typing.Any:
         """What the looks within such calls found.
 
         :param timestamp_pairs: When the calls began and ended.
@@ -290,7 +290,7 @@ class SubTrackingAnalyzer:
         pandas = _pandas()
         return pandas.DataFrame(columns) if pandas else columns
 
-    def overall_timepoint_results(self):
+    def overall_timepoint_results(self) -> typing.Any:
         """Statistics of all looks.
 
         :return: A table with one row a measurement.
@@ -318,7 +318,7 @@ class ComparisonResults:
     code_block_resource_usage: typing.Dict[str, typing.Dict[str, typing.Any]]
     code_block_compute_time: typing.Dict[str, typing.Any]
 
-    def to_json(self) -> dict:
+    def to_json(self) -> typing.Dict[str, typing.Any]:
         """The comparison as dictionaries and numbers."""
         return {
             "overall_resource_usage": _plain_each(self.overall_resource_usage),
@@ -342,7 +342,7 @@ class ComparisonResults:
                               for block, runs in results["code_block_compute_time"].items())
 
 
-def _plain_each(comparisons: dict) -> dict:
+def _plain_each(comparisons: typing.Dict[str, typing.Any]) -> typing.Dict[str, typing.Any]:
     return {name: _plain(runs) for name, runs in comparisons.items()}
 
 
@@ -350,7 +350,7 @@ def _title(name: str) -> str:
     return name.replace("_", " ").title()
 
 
-def _runs_text(runs: dict, indent: str) -> str:
+def _runs_text(runs: typing.Dict[str, typing.Any], indent: str) -> str:
     return _table_text(list(runs), {"": list(runs.values())}, indent)
 
 
@@ -361,7 +361,7 @@ class TrackingComparison:
     :ivar dict[str, SubTrackingResults] results_map: The results by the run's name.
     """
 
-    def __init__(self, file_path_map: typing.Dict[str, str]):
+    def __init__(self, file_path_map: typing.Dict[str, str]) -> None:
         """
         :param file_path_map: By the run's name: a pickle of its SubTrackingResults, of this package or of the one before
             it, or their JSON. A pickle runs code: open those alone that you trust.
@@ -374,7 +374,7 @@ class TrackingComparison:
         for warning in (warnings or "").splitlines():
             logging.warning(warning)
 
-    def _compare(self, statistic: str):
+    def _compare(self, statistic: str) -> typing.Any:
         texts = [dumps(_without_nan(results.to_json())).encode() for results in self.results_map.values()]
         return _native.sub_compare([name.encode() for name in self.results_map], texts, statistic)
 
@@ -404,17 +404,18 @@ def _load_results(path: str) -> SubTrackingResults:
     import pickle
 
     try:
-        return pickle.loads(data)
+        results: SubTrackingResults = pickle.loads(data)
     except Exception as e:  # damaged bytes make pickle raise nearly anything
         raise pickle.UnpicklingError(f"{path}: no pickle of results, or a damaged one: {e!r}") from e
+    return results
 
 
-def _place(name: str) -> tuple:
+def _place(name: str) -> typing.Tuple[str, int]:
     path, colon, line = name.rpartition(":")
     return (path, int(line)) if colon and line.isdigit() else (name, -1)
 
 
-def _without_nan(value):
+def _without_nan(value: typing.Any) -> typing.Any:
     if isinstance(value, dict):
         return {name: _without_nan(inner) for name, inner in value.items()}
     if isinstance(value, list):

@@ -15,27 +15,30 @@ _IS_RELEASE_5 = os.environ.get("GPU_TRACKER_COMPAT") == "5"
 _DESCENDANTS, _OTHER_SPELLING = ("descendants", "descendents") if _IS_RELEASE_5 else ("descendents", "descendants")
 
 
-def _measured(cls):
-    """A data class; one with `descendants` has them in the spelling of its release, the other one is an alias."""
-    doc = cls.__doc__
-    annotations = cls.__dict__["__annotations__"]
-    if "descendants" in annotations:
-        cls.__annotations__ = {_DESCENDANTS if name == "descendants" else name: kind
-                               for name, kind in annotations.items()}
-        if not _IS_RELEASE_5:
-            setattr(cls, _DESCENDANTS, cls.__dict__["descendants"])
-            delattr(cls, "descendants")
-        cls.__setstate__ = _set_state
-    cls = dataclasses.dataclass(cls)
-    if "descendants" in annotations:
-        setattr(cls, _OTHER_SPELLING, property(
-            lambda self: getattr(self, _DESCENDANTS), lambda self, value: setattr(self, _DESCENDANTS, value),
-            doc=f"Another spelling of {_DESCENDANTS}."))
-    cls.__doc__ = doc
-    return cls
+if typing.TYPE_CHECKING:
+    from dataclasses import dataclass as _measured
+else:
+    def _measured(cls):
+        """A data class; one with `descendants` has them in the spelling of its release, the other one is an alias."""
+        doc = cls.__doc__
+        annotations = cls.__dict__["__annotations__"]
+        if "descendants" in annotations:
+            cls.__annotations__ = {_DESCENDANTS if name == "descendants" else name: kind
+                                   for name, kind in annotations.items()}
+            if not _IS_RELEASE_5:
+                setattr(cls, _DESCENDANTS, cls.__dict__["descendants"])
+                delattr(cls, "descendants")
+            cls.__setstate__ = _set_state
+        cls = dataclasses.dataclass(cls)
+        if "descendants" in annotations:
+            setattr(cls, _OTHER_SPELLING, property(
+                lambda self: getattr(self, _DESCENDANTS), lambda self, value: setattr(self, _DESCENDANTS, value),
+                doc=f"Another spelling of {_DESCENDANTS}."))
+        cls.__doc__ = doc
+        return cls
 
 
-def _set_state(self, state):
+def _set_state(self: typing.Any, state: typing.Dict[str, typing.Any]) -> None:
     """Files of either spelling are read."""
     if _OTHER_SPELLING in state:
         state = {_DESCENDANTS if name == _OTHER_SPELLING else name: value for name, value in state.items()}
@@ -100,7 +103,7 @@ if _IS_RELEASE_5:
 else:
 
     @_measured
-    class MaxGPURAM:
+    class MaxGPURAM:  # type: ignore[no-redef]
         """The most GPU memory that was used at any time.
 
         :param unit: The unit, such as gigabytes.
@@ -201,19 +204,21 @@ class ResourceUsage:
     compute_time: ComputeTime
 
 
-_CLASSES = {"max_ram": MaxRAM, "max_gpu_ram": MaxGPURAM, "cpu_utilization": CPUUtilization,
-            "gpu_utilization": GPUUtilization, "compute_time": ComputeTime}
-_PARTS = {MaxRAM: RSSValues, CPUUtilization: ProcessingUnitPercentages, GPUUtilization: ProcessingUnitPercentages}
+_CLASSES: typing.Dict[str, typing.Any] = {
+    "max_ram": MaxRAM, "max_gpu_ram": MaxGPURAM, "cpu_utilization": CPUUtilization,
+    "gpu_utilization": GPUUtilization, "compute_time": ComputeTime}
+_PARTS: typing.Dict[typing.Any, typing.Any] = {
+    MaxRAM: RSSValues, CPUUtilization: ProcessingUnitPercentages, GPUUtilization: ProcessingUnitPercentages}
 # What text and JSON of the first releases show.
 _SHOWN = tuple(_CLASSES) if _IS_RELEASE_5 else ("max_ram", "max_gpu_ram", "compute_time")
 
 
-def _usage_of(figures: dict) -> ResourceUsage:
+def _usage_of(figures: typing.Dict[str, typing.Any]) -> ResourceUsage:
     """From the library's JSON, which has everything in the spelling of release 5."""
     return ResourceUsage(**{name: _part_of(cls, figures[name]) for name, cls in _CLASSES.items()})
 
 
-def _part_of(cls, figures: dict):
+def _part_of(cls: typing.Any, figures: typing.Dict[str, typing.Any]) -> typing.Any:
     names = {field.name for field in dataclasses.fields(cls)}
     values = {}
     for name, value in figures.items():
@@ -243,7 +248,7 @@ class Tracker:
         process_id: typing.Optional[int] = None, resource_usage_file: typing.Optional[str] = None,
         n_join_attempts: int = 5, join_timeout: float = 10.0, gpu_brand: typing.Optional[str] = None,
         tracking_file: typing.Optional[str] = None, overwrite: bool = False,
-    ):
+    ) -> None:
         """
         :param sleep_time: Seconds between looks.
         :param ram_unit: 'bytes', 'kilobytes', 'megabytes', 'gigabytes' or 'terabytes', by powers of 1000.
@@ -266,7 +271,7 @@ class Tracker:
         if gpu_uuids is not None and not gpu_uuids:
             raise ValueError(
                 "gpu_uuids is not None but the set is empty. Please provide a set of at least one GPU UUID.")
-        self._native = _native.GpuTracker(
+        self._native: typing.Any = _native.GpuTracker(
             os.getpid() if process_id is None else process_id, sleep_time, ram_unit, gpu_ram_unit, time_unit,
             n_expected_cores or 0, None if gpu_uuids is None else ",".join(sorted(gpu_uuids)), gpu_brand,
             tracking_file, overwrite, find_program("resource-tracker"))
@@ -278,13 +283,13 @@ class Tracker:
         self._disable_logs = disable_logs
         self._gpu_brand = gpu_brand
         self._backup_file = resource_usage_file
-        self._end = None
-        self.resource_usage = None
+        self._end: typing.Any = None
+        self.resource_usage: typing.Optional[ResourceUsage] = None
         self.n_join_attempts = n_join_attempts
         self.join_timeout = join_timeout
         self.state = Tracker.State.NEW
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"State: {self.state.name}"
 
     def __enter__(self) -> "Tracker":
@@ -302,7 +307,7 @@ class Tracker:
             self._end = finalize(self, _end, self._native, self._backup_file)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self.state is Tracker.State.NEW:
             raise RuntimeError("Cannot stop tracking when tracking has not started yet.")
         if self.state is Tracker.State.STOPPED:
@@ -318,15 +323,15 @@ class Tracker:
         if self._native and not self._gpu_brand and not self.gpu_utilization.system_gpu_count:
             self._warn_without_gpus()
 
-    def start(self):
+    def start(self) -> None:
         """Begin to measure; the same as to enter a `with` block."""
         self.__enter__()
 
-    def stop(self):
+    def stop(self) -> None:
         """End it; the same as to leave the `with` block."""
         self.__exit__()
 
-    def _warn_without_gpus(self):
+    def _warn_without_gpus(self) -> None:
         """At the end: whether there are GPUs is known when the tracker's process has looked for them."""
         from shutil import which
 
@@ -338,13 +343,13 @@ class Tracker:
             self._warn("Neither the nvidia-smi command nor the amd-smi command is installed. Install one of these to "
                        "profile the GPU. Otherwise the GPU RAM and GPU utilization values will remain 0.0.")
 
-    def _warn(self, text):
+    def _warn(self, text: str) -> None:
         if not self._disable_logs:
             import logging
 
             logging.warning(text)
 
-    def __getstate__(self):
+    def __getstate__(self) -> typing.Dict[str, typing.Any]:
         """Another process gets the figures of a tracker that was stopped, and not the measuring."""
         if self.state is Tracker.State.STARTED:
             raise TypeError("a tracker that measures can't be pickled: stop it first")
@@ -354,7 +359,7 @@ class Tracker:
         """The figures and their units for people."""
         return _text_of(self.to_json())
 
-    def to_json(self) -> typing.Dict[str, dict]:
+    def to_json(self) -> typing.Dict[str, typing.Dict[str, typing.Any]]:
         """The figures and their units as a dictionary."""
         usage = self._usage()
         return {name: dataclasses.asdict(getattr(usage, name)) for name in _SHOWN}
@@ -392,7 +397,7 @@ class Tracker:
         return self._usage().compute_time
 
 
-def _end(native, backup_file):
+def _end(native: _native.GpuTracker, backup_file: typing.Optional[str]) -> None:
     """The program ends, or lets go of the tracker, without a stop."""
     if backup_file is not None:
         import pickle
@@ -403,9 +408,9 @@ def _end(native, backup_file):
     native.close()
 
 
-def _nothing(ram_unit, gpu_ram_unit, time_unit) -> ResourceUsage:
-    cores = os.cpu_count()
-    capacity = {} if not _IS_RELEASE_5 else {"system_capacity": 0.0}
+def _nothing(ram_unit: str, gpu_ram_unit: str, time_unit: str) -> ResourceUsage:
+    cores = os.cpu_count() or 0
+    capacity: typing.Dict[str, typing.Any] = {} if not _IS_RELEASE_5 else {"system_capacity": 0.0}
     return ResourceUsage(MaxRAM(ram_unit, 0.0), MaxGPURAM(gpu_ram_unit, **capacity), CPUUtilization(cores, cores),
                          GPUUtilization(0, 0), ComputeTime(time_unit))
 
@@ -419,7 +424,7 @@ def _label_of(name: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _text_of(figures: dict, indent: str = "") -> str:
+def _text_of(figures: typing.Dict[str, typing.Any], indent: str = "") -> str:
     lines = []
     for name, value in figures.items():
         if isinstance(value, dict):

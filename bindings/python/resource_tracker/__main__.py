@@ -6,7 +6,7 @@ import sys
 from ._program import find_program
 
 
-def main():
+def main() -> None:
     program = find_program("resource-tracker")
     if program is None:
         sys.exit("resource_tracker: the program resource-tracker was not found; set TRACKER_BIN to its path")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Any, Union
 
-def loads(text: str):
+
+def loads(text: Union[str, bytes]) -> Any:
     """json.loads"""
     from json import loads
 
     return loads(text)
 
 
-def dumps(value) -> str:
+def dumps(value: Any) -> str:
     """json.dumps"""
     from json import dumps
 
@@ -20,10 +24,10 @@ def dumps(value) -> str:
 class LazyLogger:
     """Stands for logging.getLogger(name)."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self._name = name
 
-    def __getattr__(self, attribute: str):
+    def __getattr__(self, attribute: str) -> Any:
         from logging import NullHandler, getLogger
 
         package = getLogger("resource_tracker")

@@ -1,10 +1,16 @@
 """Which cloud the machine is in."""
 
+from __future__ import annotations
+
 from functools import lru_cache
+
+TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
+if TYPE_CHECKING:
+    from typing import Any, Dict
 
 
 @lru_cache(maxsize=None)
-def get_cloud_info() -> dict:
+def get_cloud_info() -> Dict[str, Any]:
     """Which cloud the machine is in. It is asked once a process, and takes a second at most.
 
     Returns:
@@ -15,6 +21,6 @@ def get_cloud_info() -> dict:
 
     from ._native import cloud_info
 
-    info = loads(cloud_info())
+    info: Dict[str, Any] = loads(cloud_info())
     info["discovery_time"] = float(info["discovery_time"])
     return info

@@ -16,7 +16,7 @@ def cpu_single(duration: float = 1) -> None:
         random() * random()
 
 
-def cpu_multi(duration: float = 1, ncores: int = cpu_count()) -> float:
+def cpu_multi(duration: float = 1, ncores: int = cpu_count() or 1) -> None:
     """Keep several cores busy, each by a process of its own.
 
     Args:

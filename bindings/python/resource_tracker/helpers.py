@@ -9,9 +9,9 @@ from functools import lru_cache
 TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
 if TYPE_CHECKING:
     from multiprocessing import Process
-    from typing import Any, Callable, Dict, Iterable, List, Tuple, Union
+    from typing import Any, Callable, Dict, Iterable, List, Literal, Tuple, Union
 
-_QUOTE_NONNUMERIC = 2  # as the module csv has it, which is not worth importing for that
+_QUOTE_NONNUMERIC: Literal[2] = 2  # as the module csv has it, which is not worth importing for that
 
 
 @lru_cache(maxsize=None)
@@ -49,7 +49,7 @@ def is_procfs_available() -> bool:
 
 
 @lru_cache(maxsize=None)
-def get_tracker_implementation() -> Tuple[Callable, Callable]:
+def get_tracker_implementation() -> Tuple[Callable[..., Any], Callable[..., Any]]:
     """The functions that measure.
 
     Returns:
@@ -87,7 +87,7 @@ def get_zfs_pools_space() -> Dict[str, Dict[str, int]]:
     return pools
 
 
-def cleanup_files(files: List[str]):
+def cleanup_files(files: List[str]) -> None:
     """Remove files; one that is gone already is no fault.
 
     Args:
@@ -98,7 +98,7 @@ def cleanup_files(files: List[str]):
             os.unlink(path)
 
 
-def cleanup_processes(processes: "List[Process]"):
+def cleanup_processes(processes: List[Process]) -> None:
     """End processes: asked first, killed after a second each.
 
     Args:
@@ -134,7 +134,7 @@ def aggregate_stats(stats: List[Dict[str, Dict[str, Any]]]) -> Dict[str, Dict[st
         >>> aggregate_stats([{"process_memory": {"mean": 100, "max": 150}}, {"process_memory": {"mean": 200, "max": 250}}])
         {'process_memory': {'mean': 150.0, 'max': 250}}
     """
-    gathered: Dict[str, Dict[str, list]] = {}
+    gathered: Dict[str, Dict[str, List[Any]]] = {}
     for run in stats:
         for column, values in run.items():
             for kind, value in values.items():
@@ -145,14 +145,14 @@ def aggregate_stats(stats: List[Dict[str, Dict[str, Any]]]) -> Dict[str, Dict[st
             for column, kinds in gathered.items()}
 
 
-def _aggregate(kind: str, values: list):
+def _aggregate(kind: str, values: List[Any]) -> Any:
     there = [value for value in values if value is not None]
     if not there:
         return None
     return sum(there) / len(there) if kind in _AVERAGED else max(there)
 
 
-def render_csv_row(row: Iterable[Union[str, float, int, None]], quoting: int = _QUOTE_NONNUMERIC) -> bytes:
+def render_csv_row(row: Iterable[Union[str, float, int, None]], quoting: Literal[0, 1, 2, 3] = _QUOTE_NONNUMERIC) -> bytes:
     """One line of CSV.
 
     Args:

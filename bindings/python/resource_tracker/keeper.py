@@ -9,7 +9,7 @@ from ._lazy import dumps, loads
 
 TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
 if TYPE_CHECKING:
-    from typing import Dict, List, Optional
+    from typing import Any, Dict, List, Optional
 
 _KEEPER = "https://keeper.sparecores.net"
 
@@ -19,7 +19,7 @@ def _is_online(asked: Optional[bool] = None) -> bool:
     return os.environ.get("TRACKER_ONLINE", "").lower() in words if asked is None else asked
 
 
-def keeper_request(path: str, timeout: int = 2, endpoint: str = "https://keeper.sparecores.net") -> Optional[dict]:
+def keeper_request(path: str, timeout: int = 2, endpoint: str = "https://keeper.sparecores.net") -> Any:
     """Ask Keeper.
 
     Args:
@@ -43,7 +43,7 @@ def keeper_request(path: str, timeout: int = 2, endpoint: str = "https://keeper.
         return None
 
 
-def get_instance_price(vendor_id, region_id, instance_type) -> Optional[float]:
+def get_instance_price(vendor_id: str, region_id: str, instance_type: str) -> Optional[float]:
     """What a server costs an hour on demand.
 
     Args:
@@ -55,18 +55,20 @@ def get_instance_price(vendor_id, region_id, instance_type) -> Optional[float]:
         Dollars an hour; None where no price is known.
     """
     if _is_online():
-        offers = keeper_request(f"/server/{vendor_id}/{instance_type}/prices")
-        offers = [offer for offer in offers if _is_plain(offer)] if isinstance(offers, list) else []
-        for offer in sorted(offers, key=lambda offer: offer.get("region_id") != region_id):
-            return offer.get("price")
+        answer = keeper_request(f"/server/{vendor_id}/{instance_type}/prices")
+        offers = [offer for offer in answer if _is_plain(offer)] if isinstance(answer, list) else []
+        for offer in sorted(offers, key=lambda offer: bool(offer.get("region_id") != region_id)):
+            price: Optional[float] = offer.get("price")
+            return price
     try:
-        return loads(_native.server_price(str(vendor_id), str(instance_type), str(region_id)))["price"]
+        price = loads(_native.server_price(str(vendor_id), str(instance_type), str(region_id)))["price"]
     except OSError:
         return None
+    return price
 
 
-def _is_plain(offer) -> bool:
-    return offer.get("allocation") == "ondemand" and offer.get("operating_system") == "Linux"
+def _is_plain(offer: Dict[str, Any]) -> bool:
+    return bool(offer.get("allocation") == "ondemand" and offer.get("operating_system") == "Linux")
 
 
 def get_recommended_cloud_servers(
@@ -75,8 +77,8 @@ def get_recommended_cloud_servers(
     gpu: Optional[int] = None,
     vram: Optional[int] = None,
     n: int = 10,
-    **filters,
-) -> List[Dict]:
+    **filters: Any,
+) -> List[Dict[str, Any]]:
     """The cheapest servers that have what is needed.
 
     Args:
@@ -94,17 +96,18 @@ def get_recommended_cloud_servers(
     return _find_servers({"cpu": cpu, "memory": memory, "gpu": gpu, "vram": vram, "n": n}, filters)
 
 
-def _find_servers(needs: dict, filters: dict, run_seconds: float = 0, cloud_info: Optional[dict] = None) -> List[Dict]:
+def _find_servers(needs: Dict[str, Any], filters: Dict[str, Any], run_seconds: float = 0,
+                  cloud_info: Optional[Dict[str, Any]] = None) -> List[Dict[str, Any]]:
     filters = dict(filters)
     online = _is_online(filters.pop("online", None))
     if online:
-        servers = _ask_keeper(needs, filters)
-        if servers is not None:
-            for server in servers:
+        answered = _ask_keeper(needs, filters)
+        if answered is not None:
+            for server in answered:
                 price = server.get("min_price_ondemand")
                 if price is not None and run_seconds:
                     server["best_ondemand_price_duration"] = price * run_seconds / 3600
-            return servers
+            return answered
     words = [f"{name}={value if isinstance(value, str) else ','.join(map(str, _as_list(value)))}".encode()
              for name, value in filters.items()]
     try:
@@ -120,14 +123,15 @@ def _find_servers(needs: dict, filters: dict, run_seconds: float = 0, cloud_info
         from warnings import warn
 
         warn(found["warning"], stacklevel=3)
-    return found["servers"]
+    servers: List[Dict[str, Any]] = found["servers"]
+    return servers
 
 
-def _as_list(value):
+def _as_list(value: Any) -> List[Any]:
     return list(value) if isinstance(value, (list, tuple, set)) else [value]
 
 
-def _ask_keeper(needs: dict, filters: dict) -> Optional[List[Dict]]:
+def _ask_keeper(needs: Dict[str, Any], filters: Dict[str, Any]) -> Optional[List[Dict[str, Any]]]:
     """None: no answer. Keeper counts memory and VRAM in GiB: what is needed is rounded up."""
     from urllib.parse import urlencode
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
 if TYPE_CHECKING:
+    from os import PathLike
     from typing import Union
-
 
 
 class Report(str):
     """A page of HTML that is complete in itself."""
 
-    def browse(self):
+    def browse(self) -> Report:
         """Show it in the browser, from a file that stays until the system clears its temporary ones.
 
         Returns:
@@ -25,7 +25,7 @@ class Report(str):
         webbrowser.open("file://" + file.name)
         return self
 
-    def save(self, filepath):
+    def save(self, filepath: Union[str, PathLike[str]]) -> Report:
         """Write it to a file.
 
         Args:

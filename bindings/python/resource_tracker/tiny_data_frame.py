@@ -12,7 +12,10 @@ from ._lazy import LazyLogger
 
 TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, Iterator, List, Optional, Union
+    from typing import Any, Dict, Iterator, List, Literal, Optional, Union
+
+    from ._interchange import DataFrame
+    from ._native import Table
 
 logger = LazyLogger(__name__)
 
@@ -67,14 +70,14 @@ class TinyDataFrame:
         csv_file_path: Optional[str] = None,
         retries: int = 0,
         retry_delay: float = 0.1,
-    ):
+    ) -> None:
         assert data is not None or csv_file_path is not None, "either data or csv_file_path must be provided"
         assert data is None or csv_file_path is None, "only one of data or csv_file_path must be provided"
         assert data is None or isinstance(data, (dict, list, str)), "data must be a dictionary or a list"
         assert csv_file_path is None or isinstance(csv_file_path, str) or hasattr(csv_file_path, "__fspath__"), (
             "csv_file_path must be a string")
-        self._source = None
-        self._lists: Optional[List[list]] = []
+        self._source: Any = None
+        self._lists: Optional[List[List[Any]]] = []
         self.columns = []
         if csv_file_path is not None:
             data = self._read_csv(csv_file_path, retries=retries, retry_delay=retry_delay)
@@ -89,7 +92,7 @@ class TinyDataFrame:
             self._lists = [[row.get(name) for row in data] for name in self.columns]
 
     @classmethod
-    def _of_source(cls, source) -> "TinyDataFrame":
+    def _of_source(cls, source: Any) -> TinyDataFrame:
         """Over rows that are elsewhere: `source` has `rows`, `names()` and `table(first, count)`."""
         frame = cls(data=[])
         frame._source = source
@@ -98,7 +101,7 @@ class TinyDataFrame:
         return frame
 
     @property
-    def _data(self) -> List[list]:
+    def _data(self) -> List[List[Any]]:
         """The columns' values, each a list."""
         if self._lists is None:
             table = self._source.table(0, self._source.rows)
@@ -107,7 +110,7 @@ class TinyDataFrame:
         return self._lists
 
     @staticmethod
-    def _read_csv(csv_file_path: str, retries: int = 0, retry_delay: float = 0.1) -> List[dict]:
+    def _read_csv(csv_file_path: str, retries: int = 0, retry_delay: float = 0.1) -> List[Dict[str, Any]]:
         """Rows of a CSV file.
 
         Raises:
@@ -127,15 +130,15 @@ class TinyDataFrame:
                 retry_delay *= 2
         raise AssertionError("not reached")
 
-    def __len__(self):
+    def __len__(self) -> int:
         """How many rows there are."""
         if self._lists is None:
-            return self._source.rows
+            return int(self._source.rows)
         return len(self._lists[0]) if self._lists else 0
 
     def __getitem__(
         self, key: Union[str, List[str], int, slice]
-    ) -> Union[List[float], Dict[str, float], "TinyDataFrame"]:
+    ) -> Union[List[float], Dict[str, float], TinyDataFrame]:
         """A column by its name, columns by a list of names, a row by its number, or rows by a slice.
 
         Returns:
@@ -165,7 +168,7 @@ class TinyDataFrame:
         row = self._source.table(index % rows, 1).row(0)
         return dict(zip(self.columns, row.values()))
 
-    def _slice(self, key: slice) -> "TinyDataFrame":
+    def _slice(self, key: slice) -> TinyDataFrame:
         first, end, step = key.indices(len(self))
         if self._lists is None and step == 1 and first < end:
             part = TinyDataFrame._of_source(self._source.part(first, end - first))
@@ -173,7 +176,7 @@ class TinyDataFrame:
             return part
         return TinyDataFrame({name: values[key] for name, values in zip(self.columns, self._data)})
 
-    def __iter__(self) -> Iterator[dict]:
+    def __iter__(self) -> Iterator[Dict[str, Any]]:
         """The rows as dictionaries."""
         for values in zip(*self._data):
             yield dict(zip(self.columns, values))
@@ -195,13 +198,13 @@ class TinyDataFrame:
             self._data.append(value)
             self.columns.append(key)
 
-    def head(self, n: int = 5) -> "TinyDataFrame":
+    def head(self, n: int = 5) -> TinyDataFrame:
         """The first n rows."""
-        return self[0:n]
+        return self._slice(slice(0, n))
 
-    def tail(self, n: int = 5) -> "TinyDataFrame":
+    def tail(self, n: int = 5) -> TinyDataFrame:
         """The last n rows."""
-        return self[-n:] if n else self[0:0]
+        return self._slice(slice(-n, None) if n else slice(0, 0))
 
     def __repr__(self) -> str:
         first = self[0] if len(self) else {}
@@ -235,7 +238,7 @@ class TinyDataFrame:
         return (f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
                 f"<p>{len(self)} rows, {len(self.columns)} columns</p>")
 
-    def rename(self, columns: dict) -> "TinyDataFrame":
+    def rename(self, columns: Dict[str, Any]) -> TinyDataFrame:
         """Rename columns.
 
         Args:
@@ -263,18 +266,18 @@ class TinyDataFrame:
         import csv
         from io import StringIO
 
-        quoting = csv.QUOTE_NONNUMERIC if quote_strings else csv.QUOTE_MINIMAL
+        quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if quote_strings else csv.QUOTE_MINIMAL
         with open(csv_file_path, "w", newline="") if csv_file_path else StringIO(newline="") as file:
             lines = csv.writer(file, quoting=quoting)
             lines.writerow(self.columns)
             lines.writerows(zip(*self._data))
-            return None if csv_file_path else file.getvalue()
+            return file.getvalue() if isinstance(file, StringIO) else None
 
-    def to_dict(self) -> List[dict]:
+    def to_dict(self) -> List[Dict[str, Any]]:
         """The rows, each a dictionary."""
         return list(self)
 
-    def stats(self, specs: List[StatSpec]) -> dict:
+    def stats(self, specs: List[StatSpec]) -> Dict[str, Any]:
         """Statistics of columns. Absent values are left out; one that can't be computed is logged and left out.
 
         Args:
@@ -298,35 +301,35 @@ class TinyDataFrame:
 
     # ---- other libraries ----
 
-    def _table(self):
+    def _table(self) -> Table:
         """The native table, without a copy where the samples are native and unchanged."""
         from ._native import Table
 
         if self._lists is None:
-            table = self._source.table(0, self._source.rows)
+            table: Table = self._source.table(0, self._source.rows)
             if table.names() == self.columns:
                 return table
         return Table.from_columns(self.columns, self._data, len(self))
 
-    def __arrow_c_schema__(self):
+    def __arrow_c_schema__(self) -> Any:
         """The columns' types for Arrow."""
         return self._table().__arrow_c_schema__()
 
-    def __arrow_c_array__(self, requested_schema=None):
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
         """The table for Arrow, as one batch."""
         return self._table().__arrow_c_array__()
 
-    def __arrow_c_stream__(self, requested_schema=None):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The table for Arrow, as a stream."""
         return self._table().__arrow_c_stream__()
 
-    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True):
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> DataFrame:
         """The table for libraries that exchange tables."""
         from ._interchange import DataFrame
 
         return DataFrame(self._table())
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A pandas.DataFrame over the same memory; an absent number is NaN."""
         import pandas
 
@@ -334,13 +337,13 @@ class TinyDataFrame:
 
         return pandas.DataFrame(numpy_columns(self._table()), copy=False)
 
-    def to_polars(self):
+    def to_polars(self) -> Any:
         """A polars.DataFrame over the same memory."""
         import polars
 
         return polars.DataFrame(self)
 
-    def to_arrow(self):
+    def to_arrow(self) -> Any:
         """A pyarrow.Table over the same memory."""
         import pyarrow
 
@@ -355,17 +358,18 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _lines_of(path) -> List[str]:
+def _lines_of(path: str) -> List[str]:
     if isinstance(path, str) and path.startswith(("http://", "https://")):
         from urllib.request import urlopen
 
         with urlopen(path) as response:
-            return response.read().decode("utf-8").splitlines()
+            text: str = response.read().decode("utf-8")
+        return text.splitlines()
     with open(path, newline="") as file:
         return file.read().splitlines()
 
 
-def _parse_csv(lines: List[str]) -> List[dict]:
+def _parse_csv(lines: List[str]) -> List[Dict[str, Any]]:
     import csv
 
     rows = list(csv.DictReader((_with_absent(line) for line in lines), quoting=csv.QUOTE_NONNUMERIC))

@@ -44,7 +44,7 @@ from .tracker_procfs import (
 
 TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, List, Literal, Optional, Set, Union
+    from typing import Any, Callable, Dict, List, Literal, Optional, Sequence, Set, Tuple, Type, Union
 
 # Also by this module's name, as before: from resource_tracker.tracker import round_memory.
 _OTHERS = (cleanup_files, cleanup_processes, get_cloud_info, get_instance_price, get_recommended_cloud_servers,
@@ -63,7 +63,7 @@ get_pid_proc_times = get_process_proc_times
 get_pid_proc_io = get_process_proc_io
 
 
-def get_pid_stats(pid: int, children: bool = True) -> Dict[str, Union[int, float, None, Set[int]]]:
+def get_pid_stats(pid: int, children: bool = True) -> Dict[str, Union[int, float, Set[int], None]]:
     """What a process has used so far, with CPU time in clock ticks.
 
     Args:
@@ -86,7 +86,7 @@ def get_pid_stats(pid: int, children: bool = True) -> Dict[str, Union[int, float
     }
 
 
-def get_system_stats() -> Dict[str, Union[int, float, Dict]]:
+def get_system_stats() -> Dict[str, Union[int, float, Dict[str, Any]]]:
     """What the machine has used since boot, with CPU time in clock ticks and disks in sectors of 512 bytes.
 
     Returns:
@@ -147,16 +147,17 @@ class ProcessTracker(RowTracker):
         *,
         csv_file_path: Optional[str] = None,
         schema: str = "v2",
-    ):
+    ) -> None:
         self.get_process_stats = get_tracker_implementation()[0]
         self.pid = os.getpid() if pid is None else pid
         self.children = children
         self._begin(start_time, interval, autostart, output_file, csv_file_path, schema)
 
-    def _read(self):
-        return self.get_process_stats(self.pid, self.children)
+    def _read(self) -> Dict[str, Any]:
+        stats: Dict[str, Any] = self.get_process_stats(self.pid, self.children)
+        return stats
 
-    def _row(self, before, now):
+    def _row(self, before: Dict[str, Any], now: Dict[str, Any]) -> Dict[str, Any]:
         return {
             "timestamp": round(now["timestamp"], 3),
             "pid": self.pid,
@@ -174,7 +175,7 @@ class ProcessTracker(RowTracker):
 class PidTracker(ProcessTracker):
     """The first name of [resource_tracker.ProcessTracker][], which is to be used instead."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         from warnings import warn
 
         warn("PidTracker is deprecated and will be removed in a future release. "
@@ -211,14 +212,15 @@ class SystemTracker(RowTracker):
         *,
         csv_file_path: Optional[str] = None,
         schema: str = "v2",
-    ):
+    ) -> None:
         self.get_system_stats = get_tracker_implementation()[1]
         self._begin(start_time, interval, autostart, output_file, csv_file_path, schema)
 
-    def _read(self):
-        return self.get_system_stats()
+    def _read(self) -> Dict[str, Any]:
+        stats: Dict[str, Any] = self.get_system_stats()
+        return stats
 
-    def _row(self, before, now):
+    def _row(self, before: Dict[str, Any], now: Dict[str, Any]) -> Dict[str, Any]:
         disks = {name: sum(grown(before["disk_stats"][disk], figures, name)
                            for disk, figures in now["disk_stats"].items() if disk in before["disk_stats"])
                  for name in ("read_bytes", "write_bytes")}
@@ -249,7 +251,8 @@ class SystemTracker(RowTracker):
 class _Rows:
     """Rows of a tracker, as many as there were when it was made; read when they are asked for."""
 
-    def __init__(self, files, options, first, rows):
+    def __init__(self, files: _Files, options: Tuple[int, bool, bool, Optional[str], Optional[str]], first: int,
+                 rows: int) -> None:
         self._files = files
         self._options = options
         self._first = first
@@ -258,19 +261,19 @@ class _Rows:
     def names(self) -> List[str]:
         return self.table(0, min(1, self.rows)).names() if self.rows else []
 
-    def table(self, first: int, count: int):
+    def table(self, first: int, count: int) -> _native.Table:
         if not count:  # in the library 0 means all
             return _native.Table.from_columns([], [], 0)
         return self._files.native.frame(*self._options, self._first + first, count)
 
-    def part(self, first: int, count: int) -> "_Rows":
+    def part(self, first: int, count: int) -> _Rows:
         return _Rows(self._files, self._options, self._first + first, count)
 
 
 class _Files:
     """What a tracker has on disk: it stays for tables that are read later than the tracker lives."""
 
-    def __init__(self, native):
+    def __init__(self, native: _native.Tracker) -> None:
         self.native = native
         # Also at the interpreter's exit, where objects may never be collected.
         self.remove = finalize(self, native.close)
@@ -282,14 +285,14 @@ class _Files:
             Finalize(self, self.remove, exitpriority=0)
 
 
-def _stop_quietly(native):
+def _stop_quietly(native: _native.Tracker) -> None:
     try:
         native.stop()
     except Exception:  # it was stopped, or belongs to the process that this one was born from
         pass
 
 
-def mean(values):
+def mean(values: Sequence[float]) -> float:
     """The average."""
     return sum(values) / len(values)
 
@@ -349,7 +352,7 @@ class ResourceTracker:
         track_system: bool = True,
         discover_server: bool = True,
         discover_cloud: bool = True,
-    ):
+    ) -> None:
         if method is not None:
             from multiprocessing import get_context
 
@@ -369,19 +372,19 @@ class ResourceTracker:
         if autostart:
             self._note_times()
 
-    def _hold(self, native):
+    def _hold(self, native: _native.Tracker) -> None:
         self._native = native
         self._files = _Files(native)
         finalize(self, _stop_quietly, native)
 
-    def _note_times(self):
+    def _note_times(self) -> None:
         settings = self._native.settings()
         self.start_time = settings["start_time"]
         self.stop_time = settings["stop_time"]
 
     # ---- from start to stop ----
 
-    def start(self):
+    def start(self) -> None:
         """Start measuring.
 
         Raises:
@@ -390,7 +393,7 @@ class ResourceTracker:
         self._native.start()
         self._note_times()
 
-    def stop(self):
+    def stop(self) -> None:
         """Stop measuring, and wait until the totals are there. One that was stopped stays so.
 
         Raises:
@@ -409,12 +412,12 @@ class ResourceTracker:
             "Resource tracker stopped after %s seconds, logging %d process-level and %d system-wide records",
             self.stop_time - self.start_time, len(self.process_metrics), len(self.system_metrics))
 
-    def __enter__(self) -> "ResourceTracker":
+    def __enter__(self) -> ResourceTracker:
         if not hasattr(self, "stop_time"):
             self.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property
@@ -422,7 +425,7 @@ class ResourceTracker:
         """Whether it was started and not stopped."""
         return hasattr(self, "stop_time") and self.start_time is not None and self.stop_time is None
 
-    def wait_for_samples(self, n: int = 1, timeout: float = 5):
+    def wait_for_samples(self, n: int = 1, timeout: float = 5) -> None:
         """Wait until there are samples.
 
         Args:
@@ -447,7 +450,7 @@ class ResourceTracker:
             if time() - self.start_time > timeout and self.n_samples < n:
                 raise RuntimeError(f"Timed out waiting for resource tracker to collect {n} samples")
 
-    def mark(self, name: str):
+    def mark(self, name: str) -> None:
         """Note an event with its time in the record.
 
         Args:
@@ -462,7 +465,8 @@ class ResourceTracker:
         """How many samples there are. It costs the same however many."""
         return self._native.n_samples()
 
-    def _frame(self, rows, is_tracked, bytes=False, human=False, system_prefix=None, process_prefix=None):
+    def _frame(self, rows: int, is_tracked: bool, bytes: bool = False, human: bool = False,
+               system_prefix: Optional[str] = None, process_prefix: Optional[str] = None) -> TinyDataFrame:
         count = self.n_samples if is_tracked else 0
         return TinyDataFrame._of_source(
             _Rows(self._files, (rows, bytes, human, system_prefix, process_prefix), 0, count))
@@ -495,12 +499,12 @@ class ResourceTracker:
         return self._frame(_BOTH_ROWS, True, bytes, human_names, system_prefix, process_prefix)
 
     @property
-    def latest(self) -> Optional[dict]:
+    def latest(self) -> Optional[Dict[str, Any]]:
         """The last sample of both tables; None before the first. It costs the same however many there are."""
         combined = self.get_combined_metrics()
-        return combined[-1] if len(combined) else None
+        return combined._row(-1) if len(combined) else None
 
-    def stats(self, specs: List[StatSpec] = _DEFAULT_STATS) -> dict:
+    def stats(self, specs: List[StatSpec] = _DEFAULT_STATS) -> Dict[str, Any]:
         """Statistics of the combined table.
 
         Args:
@@ -525,39 +529,43 @@ class ResourceTracker:
         return stats
 
     @property
-    def totals(self) -> Optional[dict]:
+    def totals(self) -> Optional[Dict[str, Any]]:
         """Exact totals of a tracker that was stopped: CPU seconds, peak memory, bytes, processes, each with its source.
 
         They count what happened between samples as well. None while it runs.
         """
-        return json_loads(self._native.text("totals"))
+        totals: Optional[Dict[str, Any]] = json_loads(self._native.text("totals"))
+        return totals
 
     @property
-    def processes(self) -> Optional[List[dict]]:
+    def processes(self) -> Optional[List[Dict[str, Any]]]:
         """Every process of the job over its whole life, the one with most CPU time first. None while it runs.
 
         One that outlived the tracker has no end_time; the exit_code of one that a signal killed is negative.
         """
-        return json_loads(self._native.text("processes"))
+        processes: Optional[List[Dict[str, Any]]] = json_loads(self._native.text("processes"))
+        return processes
 
     # ---- server and cloud ----
 
     @property
-    def server_info(self) -> Optional[dict]:
+    def server_info(self) -> Optional[Dict[str, Any]]:
         """What the server is, and as `allocation` whether the job has it for itself; None where it is not known (yet)."""
-        return json_loads(self._native.text("server_info"))
+        server_info: Optional[Dict[str, Any]] = json_loads(self._native.text("server_info"))
+        return server_info
 
     @property
-    def cloud_info(self) -> Optional[dict]:
+    def cloud_info(self) -> Optional[Dict[str, Any]]:
         """What cloud it is in; None where it is not known (yet)."""
-        return json_loads(self._native.text("cloud_info"))
+        cloud_info: Optional[Dict[str, Any]] = json_loads(self._native.text("cloud_info"))
+        return cloud_info
 
     # ---- records ----
 
-    def snapshot(self) -> dict:
+    def snapshot(self) -> Dict[str, Any]:
         """Everything that is known as one dictionary: metadata, server_info, cloud_info, process_metrics,
         system_metrics, totals, processes, events."""
-        snapshot = json_loads(self._native.text("snapshot"))
+        snapshot: Dict[str, Any] = json_loads(self._native.text("snapshot"))
         snapshot["metadata"].update(method=self.method, autostart=self.autostart)
         return snapshot
 
@@ -565,7 +573,7 @@ class ResourceTracker:
         """The snapshot as JSON."""
         return json_dumps(self.snapshot())
 
-    def dump(self, file: str):
+    def dump(self, file: str) -> None:
         """The snapshot as JSON in a file, packed by gzip.
 
         Args:
@@ -574,7 +582,7 @@ class ResourceTracker:
         self._native.save(file)
 
     @classmethod
-    def from_snapshot(cls, snapshot: dict):
+    def from_snapshot(cls, snapshot: Dict[str, Any]) -> ResourceTracker:
         """A stopped tracker from a snapshot, of this package or of the Python-only one before it.
 
         Args:
@@ -583,7 +591,7 @@ class ResourceTracker:
         return cls._of_native(_native.Tracker.loads(json_dumps(snapshot).encode()), snapshot.get("metadata", {}))
 
     @classmethod
-    def loads(cls, s: str):
+    def loads(cls, s: str) -> ResourceTracker:
         """A stopped tracker from JSON.
 
         Args:
@@ -592,7 +600,7 @@ class ResourceTracker:
         return cls.from_snapshot(json_loads(s))
 
     @classmethod
-    def load(cls, file: str):
+    def load(cls, file: str) -> ResourceTracker:
         """A stopped tracker from a file.
 
         Args:
@@ -602,7 +610,7 @@ class ResourceTracker:
         return cls._of_native(native, {})
 
     @classmethod
-    def _of_native(cls, native, metadata: dict):
+    def _of_native(cls, native: _native.Tracker, metadata: Dict[str, Any]) -> ResourceTracker:
         tracker = cls.__new__(cls)
         settings = native.settings()
         tracker.pid = settings["pid"]
@@ -618,13 +626,13 @@ class ResourceTracker:
         tracker._note_times()
         return tracker
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         """Another process gets what was measured so far, and not the measuring."""
         return (_unpickle, (type(self), self.dumps()))
 
     # ---- what to ask for next time ----
 
-    def recommend_resources(self, historical_stats: List[dict] = []) -> dict:
+    def recommend_resources(self, historical_stats: List[Dict[str, Any]] = []) -> Dict[str, Any]:
         """What to ask for next time, by the classic rule: the mean of the cores in use, and the largest memory, GPUs
         and VRAM, memory and VRAM with a fifth more.
 
@@ -640,7 +648,7 @@ class ResourceTracker:
             stats = aggregate_stats([stats, *historical_stats])
         return _classic(stats)
 
-    def recommend_server(self, **kwargs) -> dict:
+    def recommend_server(self, **kwargs: Any) -> Dict[str, Any]:
         """The cheapest cloud server that has what [resource_tracker.ResourceTracker.recommend_resources][] names.
 
         Prices come from the table that is built in; with online=True, or TRACKER_ONLINE=1 in the environment, from
@@ -663,7 +671,7 @@ class ResourceTracker:
             raise IndexError(f"no server has {needs}: ask for less, or loosen the filters {kwargs}")
         return servers[0]
 
-    def cleanup(self):
+    def cleanup(self) -> None:
         """Stop, and remove what is on disk; nothing of the tracker is left to be asked. It need not be called."""
         self._files.remove()
         if self.running:
@@ -674,7 +682,7 @@ class ResourceTracker:
     def report(
         self,
         integration: Literal["standalone", "metaflow"] = "standalone",
-        historical_stats: List[dict] = [],
+        historical_stats: List[Dict[str, Any]] = [],
         status_failed: bool = False,
         integration_version: Optional[str] = None,
     ) -> Report:
@@ -707,7 +715,7 @@ class ResourceTracker:
         return f"<ResourceTracker of process {self.pid}: {state}, {held}>"
 
 
-def _classic(stats: dict) -> dict:
+def _classic(stats: Dict[str, Any]) -> Dict[str, Any]:
     wanted = (("process_cpu_usage", "mean"), ("process_memory", "max"), ("process_gpu_usage", "mean"),
               ("process_gpu_usage", "max"), ("process_gpu_vram", "max"))
     values = [stats.get(column, {}).get(kind) for column, kind in wanted]
@@ -715,11 +723,11 @@ def _classic(stats: dict) -> dict:
     return {name: None if need is None else int(need) for name, need in zip(("cpu", "memory", "gpu", "vram"), needs)}
 
 
-def _unpickle(cls, text):
+def _unpickle(cls: Type[ResourceTracker], text: str) -> ResourceTracker:
     return cls.loads(text)
 
 
-def track(function: Optional[Callable] = None, **options) -> Callable:
+def track(function: Optional[Callable[..., Any]] = None, **options: Any) -> Callable[..., Any]:
     """Measure every call of a function.
 
     Args:
@@ -739,7 +747,7 @@ def track(function: Optional[Callable] = None, **options) -> Callable:
         True
     """
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def tracked(*args: Any, **kwargs: Any) -> Any:
             tracker = ResourceTracker(**{**options, "autostart": True})
@@ -747,9 +755,9 @@ def track(function: Optional[Callable] = None, **options) -> Callable:
                 return function(*args, **kwargs)
             finally:
                 tracker.stop()
-                tracked.tracker = tracker
+                tracked.tracker = tracker  # type: ignore[attr-defined]
 
-        tracked.tracker = None
+        tracked.tracker = None  # type: ignore[attr-defined]
         return tracked
 
     return decorate if function is None else decorate(function)

@@ -13,7 +13,7 @@ from .helpers import get_zfs_pools_space, is_partition
 
 TYPE_CHECKING = False  # typing takes long to import, and only who checks types needs it
 if TYPE_CHECKING:
-    from typing import Dict, Set, Union
+    from typing import Any, Dict, List, Set, Union
 
 __all__ = ["get_process_children", "get_process_proc_io", "get_process_proc_times", "get_process_pss_rollup",
            "get_process_rss", "get_process_stats", "get_sector_sizes", "get_system_stats", "get_zfs_pools_space",
@@ -24,14 +24,15 @@ _GONE = {"timestamp": 0.0, "children": 0, "pids": [], "utime": 0.0, "stime": 0.0
          "gpu_usage": 0, "gpu_vram": 0, "gpu_utilized": 0}
 
 
-def _look(pid: int, children: bool) -> dict:
+def _look(pid: int, children: bool) -> Dict[str, Any]:
     """All figures of a process; zeros for one that is gone."""
     try:
-        return loads(_native.read_process(int(pid), children))
+        look: Dict[str, Any] = loads(_native.read_process(int(pid), children))
     except ProcessLookupError:
         from time import time
 
         return {**_GONE, "timestamp": time(), "pid": pid}
+    return look
 
 
 def get_sector_sizes() -> Dict[str, int]:
@@ -61,7 +62,7 @@ def get_process_rss(pid: int) -> int:
     Args:
         pid: Of this process alone.
     """
-    return _look(pid, False)["rss"]
+    return int(_look(pid, False)["rss"])
 
 
 def get_process_pss_rollup(pid: int) -> int:
@@ -70,7 +71,7 @@ def get_process_pss_rollup(pid: int) -> int:
     Args:
         pid: Of this process alone.
     """
-    return _look(pid, False)["memory"]
+    return int(_look(pid, False)["memory"])
 
 
 def get_process_proc_times(pid: int, children: bool = True) -> Dict[str, int]:
@@ -107,7 +108,7 @@ def get_process_proc_io(pid: int) -> Dict[str, int]:
     return {name: look[name] for name in ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")}
 
 
-def get_process_stats(pid: int, children: bool = True) -> Dict[str, Union[int, float, None, Set[int]]]:
+def get_process_stats(pid: int, children: bool = True) -> Dict[str, Union[int, float, Set[int], None]]:
     """What a process has used so far.
 
     Args:
@@ -134,7 +135,7 @@ _SYSTEM_KEYS = ("timestamp", "processes", "utime", "stime", "memory_free", "memo
                 "net_sent_bytes", "gpu_usage", "gpu_vram", "gpu_utilized")
 
 
-def get_system_stats() -> Dict[str, Union[int, float, Dict]]:
+def get_system_stats() -> Dict[str, Union[int, float, Dict[str, Any]]]:
     """What the machine has used since boot.
 
     Returns:
@@ -155,7 +156,7 @@ def get_system_stats() -> Dict[str, Union[int, float, Dict]]:
     return stats
 
 
-def _zfs_points():
+def _zfs_points() -> List[str]:
     """Mount points of ZFS: its pools are counted whole instead."""
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="replace") as mounts:

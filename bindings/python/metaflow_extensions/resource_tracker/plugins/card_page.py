@@ -1,7 +1,10 @@
 """What the card shows: our report, or why there is none."""
 
+from __future__ import annotations
+
 import json
 from html import escape
+from typing import Any, Dict, Optional
 
 CARD_TYPE = "tracked_resources"
 
@@ -16,7 +19,7 @@ NOTICE = """<p role="alert" style="margin: 0; padding: .75em 1.5em; background: 
 font: 15px/1.5 system-ui, sans-serif">The figures end early, the step itself is not affected: {error}</p>"""
 
 
-def page_of(artifact):
+def page_of(artifact: Dict[str, Any]) -> str:
     """The final page of a step."""
     tracker = artifact.get("tracker")
     if tracker and (tracker["process_metrics"] or not artifact.get("error")):
@@ -27,7 +30,7 @@ def page_of(artifact):
     return error_page("This step was not tracked", artifact.get("error", "no reason is known"))
 
 
-def report_page(artifact):
+def report_page(artifact: Dict[str, Any]) -> str:
     """Straight from the snapshot: ResourceTracker.report() would wait for a sample, which a short step has none of."""
     from resource_tracker import _native
 
@@ -39,7 +42,7 @@ def report_page(artifact):
                           json.dumps(history) if history else None)
 
 
-def with_notice(page, error):
+def with_notice(page: str, error: Optional[str]) -> str:
     """What was measured before the tracking failed is shown, and that it failed stands above it."""
     if not error:
         return page
@@ -47,6 +50,6 @@ def with_notice(page, error):
     return page[:begin] + NOTICE.format(error=escape(str(error))) + page[begin:]
 
 
-def error_page(title, reason):
+def error_page(title: str, reason: object) -> str:
     return ERROR_PAGE.format(title=escape(title), reason=escape(str(reason)),
                              text="The step itself is not affected. What went wrong in the tracking:")

@@ -1,7 +1,10 @@
 """Statistics of earlier runs of a step, looked for beside the step so that it does not wait."""
 
+from __future__ import annotations
+
 import threading
 from itertools import islice
+from typing import Any, Dict, Iterator, List, Optional
 
 RUNS_WANTED = 5
 RUNS_LOOKED_AT = 50
@@ -11,14 +14,15 @@ HEAD_START_SECONDS = 0.1  # for the step: the interpreter runs one thread at a t
 
 
 class History(threading.Thread):
-    def __init__(self, pathspec, artifact_name):
+    def __init__(self, pathspec: str, artifact_name: str) -> None:
         super().__init__(name="track_resources-history", daemon=True)
         self._flow, self._run_id, self._step, _ = pathspec.split("/")
         self._artifact_name = artifact_name
-        self._found, self._fault = [], None
+        self._found: List[Dict[str, Any]] = []
+        self._fault: Optional[Exception] = None
         self._wanted = threading.Event()
 
-    def run(self):
+    def run(self) -> None:
         self._wanted.wait(HEAD_START_SECONDS)
         try:
             for stats in islice(self._stats_of_runs(), RUNS_WANTED):
@@ -26,10 +30,10 @@ class History(threading.Thread):
         except Exception as fault:
             self._fault = fault
 
-    def so_far(self):
+    def so_far(self) -> List[Dict[str, Any]]:
         return list(self._found)
 
-    def result(self):
+    def result(self) -> List[Dict[str, Any]]:
         """What was found; what takes too long is left out."""
         self._wanted.set()
         self.join(PATIENCE_SECONDS)
@@ -37,7 +41,7 @@ class History(threading.Thread):
             raise self._fault
         return self.so_far()
 
-    def _stats_of_runs(self):
+    def _stats_of_runs(self) -> Iterator[Dict[str, Any]]:
         """Newest first. The first run of a flow has no earlier ones."""
         from metaflow.client import Flow
 
@@ -46,7 +50,7 @@ class History(threading.Thread):
             if stats:
                 yield stats
 
-    def _stats_of_run(self, run):
+    def _stats_of_run(self, run: Any) -> Optional[Dict[str, Any]]:
         """Of all tasks of the step together; None where one of them did not succeed or was not tracked."""
         from resource_tracker import ResourceTracker
         from resource_tracker.helpers import aggregate_stats
@@ -62,6 +66,6 @@ class History(threading.Thread):
             return None
         return aggregate_stats(stats) if len(stats) > 1 else stats[0] if stats else None
 
-    def _is_of(self, kept, task):
+    def _is_of(self, kept: Dict[str, Any], task: Any) -> bool:
         """An artifact goes on to later steps: it counts where it was made."""
-        return kept.get("pathspec", task.pathspec) == task.pathspec
+        return bool(kept.get("pathspec", task.pathspec) == task.pathspec)

@@ -1,12 +1,15 @@
 """The core where a task runs on another machine."""
 
+from __future__ import annotations
+
 import os
 import platform
 import sys
 from importlib.util import find_spec
+from typing import Any, Iterator, Tuple
 
 
-def kind_of_content():
+def kind_of_content() -> Tuple[Any, ...]:
     """Metaflow before 2.16 knew one kind, and asked for none."""
     try:
         from metaflow.packaging_sys import ContentType
@@ -15,11 +18,14 @@ def kind_of_content():
     return (ContentType.CODE_CONTENT,)
 
 
-def core_files():
+def core_files() -> Iterator[Tuple[Any, ...]]:
     """(path, path in the package, kind) of the Python package and the program that tracks."""
     from resource_tracker._program import find_program
 
-    folder = os.path.dirname(find_spec("resource_tracker").origin)
+    spec = find_spec("resource_tracker")
+    if spec is None or spec.origin is None:
+        raise ImportError("resource_tracker has no folder")
+    folder = os.path.dirname(spec.origin)
     for place, _, names in os.walk(folder):
         if os.path.basename(place) == "__pycache__":
             continue
@@ -31,7 +37,7 @@ def core_files():
         yield (program, "bin/resource-tracker", *kind_of_content())
 
 
-def why_not_here(fault):
+def why_not_here(fault: ImportError) -> str:
     """What to do where the core can't be loaded: another architecture, or another C library."""
     here = f"{platform.system()} {platform.machine()}, Python {sys.version_info.major}.{sys.version_info.minor}"
     return (f"the tracker can't be loaded here ({here}): {fault}. Install it where the step runs, "

@@ -1,10 +1,13 @@
 """The step decorator: tracks a step from before it to after it, and never fails it."""
 
+from __future__ import annotations
+
 import logging
 import os
 import threading
 from contextlib import contextmanager
 from traceback import format_exc
+from typing import Any, Dict, Iterator, List, Optional
 
 from metaflow.decorators import StepDecorator
 
@@ -35,28 +38,33 @@ class TrackResourcesDecorator(StepDecorator):
     name = "track_resources"
     defaults = {"interval": 1.0, "artifact_name": "resource_tracker_data", "create_card": True}
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._forget()
 
-    def _forget(self):
-        self._tracker = self._history = self._card = self._error = self._artifact = None
+    def _forget(self) -> None:
+        self._tracker: Any = None
+        self._history: Optional[History] = None
+        self._card: Optional[LiveCard] = None
+        self._error: Optional[str] = None
+        self._artifact: Optional[Dict[str, Any]] = None
         self._lock = threading.Lock()  # a tracker belongs to one thread at a time
 
     # ---- Metaflow's hooks ------------------------------------------------------------------
 
-    def step_init(self, flow, graph, step_name, decorators, environment, flow_datastore, logger):
+    def step_init(self, flow: Any, graph: Any, step_name: str, decorators: Any, environment: Any, flow_datastore: Any,
+                  logger: Any) -> None:
         self._logger, self._flow_datastore = logger, flow_datastore
         leave_out_of_merges(type(flow), self.attributes["artifact_name"])
 
-    def add_to_package(self):
+    def add_to_package(self) -> List[Any]:
         """The core goes with the code, so that remote tasks need nothing installed."""
         with self._guarded("packing the tracker for remote tasks"):
             return list(core_files())
         return []
 
-    def task_pre_step(self, step_name, task_datastore, metadata, run_id, task_id, flow, graph, retry_count,
-                      max_user_code_retries, ubf_context, inputs):
+    def task_pre_step(self, step_name: str, task_datastore: Any, metadata: Any, run_id: str, task_id: str, flow: Any,
+                      graph: Any, retry_count: int, max_user_code_retries: int, ubf_context: Any, inputs: Any) -> None:
         self._forget()
         self._pathspec = f"{flow.name}/{run_id}/{step_name}/{task_id}"
         with self._guarded("starting the tracker"):
@@ -70,23 +78,25 @@ class TrackResourcesDecorator(StepDecorator):
                                       {"artifact_name": self.attributes["artifact_name"]})
                 self._card.follow(self._tracker, self._lock, self._history)
 
-    def task_post_step(self, step_name, flow, graph, retry_count, max_user_code_retries):
+    def task_post_step(self, step_name: str, flow: Any, graph: Any, retry_count: int, max_user_code_retries: int) -> None:
         self._end(flow, failed=False)
 
-    def task_exception(self, exception, step_name, flow, graph, retry_count, max_user_code_retries):
+    def task_exception(self, exception: Exception, step_name: str, flow: Any, graph: Any, retry_count: int,
+                       max_user_code_retries: int) -> None:
         self._end(flow, failed=True)
 
-    def task_finished(self, step_name, flow, graph, is_task_ok, retry_count, max_user_code_retries):
+    def task_finished(self, step_name: str, flow: Any, graph: Any, is_task_ok: bool, retry_count: int,
+                      max_user_code_retries: int) -> None:
         if self._artifact is None:  # a step that was left by neither way: sys.exit(), an interrupt
             self._end(None, failed=not is_task_ok)
-        if self._card:
+        if self._card and self._artifact is not None:
             with self._guarded("creating the card"):
                 # What @catch has handled is a success for Metaflow, yet the step has failed.
                 self._card.finish(self._artifact)
 
     # ---- the parts -------------------------------------------------------------------------
 
-    def _end(self, flow, failed):
+    def _end(self, flow: Any, failed: bool) -> None:
         snapshot = None
         if self._card:
             with self._guarded("ending the card's updates"):
@@ -97,7 +107,7 @@ class TrackResourcesDecorator(StepDecorator):
                 snapshot = self._tracker.snapshot()
                 if faults:  # what was measured before is kept
                     raise RuntimeError(faults[0])
-        history = []
+        history: List[Dict[str, Any]] = []
         with self._guarded("looking for earlier runs"):
             history = self._history.result() if self._history else []
         self._artifact = {"tracker": snapshot, "step_failed": failed, "historical_stats": history,
@@ -109,7 +119,7 @@ class TrackResourcesDecorator(StepDecorator):
                 setattr(flow, self.attributes["artifact_name"], self._artifact)
 
     @contextmanager
-    def _guarded(self, doing):
+    def _guarded(self, doing: str) -> Iterator[None]:
         """Whatever fails here is told, and the step goes on."""
         try:
             yield
@@ -121,7 +131,7 @@ class TrackResourcesDecorator(StepDecorator):
                          timestamp=False, bad=True)
 
 
-def start_tracker(interval):
+def start_tracker(interval: float) -> Any:
     try:
         from resource_tracker import ResourceTracker
     except ImportError as fault:
@@ -130,15 +140,15 @@ def start_tracker(interval):
 
 
 class Listener(logging.Handler):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.heard = []
+        self.heard: List[str] = []
 
-    def emit(self, record):
+    def emit(self, record: logging.LogRecord) -> None:
         self.heard.append(record.getMessage())
 
 
-def stop_tracker(tracker):
+def stop_tracker(tracker: Any) -> List[str]:
     """Stopping never raises: what went wrong is logged. Returns that."""
     listener, logger = Listener(), logging.getLogger("resource_tracker")
     logger.addHandler(listener)
@@ -149,12 +159,12 @@ def stop_tracker(tracker):
     return listener.heard
 
 
-def as_flag(value):
+def as_flag(value: object) -> bool:
     """--with track_resources:create_card=False gives a string."""
     return value if isinstance(value, bool) else str(value).strip().lower() not in ("false", "0", "no", "none", "")
 
 
-def leave_out_of_merges(flow_class, artifact_name):
+def leave_out_of_merges(flow_class: Any, artifact_name: str) -> None:
     """Branches that were tracked differ in the artifact, which would be a conflict for merge_artifacts() in every
     join. A join has no use for it: what a branch used is the branch's."""
     merge = flow_class.merge_artifacts
@@ -162,11 +172,12 @@ def leave_out_of_merges(flow_class, artifact_name):
         merge.left_out.add(artifact_name)
         return
 
-    def merge_artifacts(self, inputs, exclude=None, include=None):
+    def merge_artifacts(self: Any, inputs: Any, exclude: Any = None, include: Any = None) -> Any:
         if not include:
-            exclude = sorted({*(exclude or ()), *merge_artifacts.left_out})
+            exclude = sorted({*(exclude or ()), *left_out})
         return merge(self, inputs, exclude=exclude, include=include)
 
-    merge_artifacts.left_out = {artifact_name}  # not the class's attribute: that would be an artifact
+    left_out = {artifact_name}
+    merge_artifacts.left_out = left_out  # type: ignore[attr-defined]  # not the class's attribute: that would be an artifact
     merge_artifacts.__doc__ = merge.__doc__
     flow_class.merge_artifacts = merge_artifacts
