@@ -15,8 +15,8 @@ START_SECONDS = 6.0  # imports, the first rounds
 JOB_SECONDS = 4
 MIB = 1 << 20
 
-# Holds what it says for as long as it says; the truth is in the words, beyond what the same job has that holds nothing. `shared` makes
-# two segments that a child maps too.
+# Holds what it says for as long as it says; the truth is in the words, beyond what the same job has that holds nothing.
+# `shared` makes two segments that a child maps too.
 HOLD = """
 import mmap, os, sys, time
 kind, mib, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])

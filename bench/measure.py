@@ -169,7 +169,7 @@ def cost(trees_program, own, peers_of, rounds, ticks, peer_ticks, say):
                               if peer in peers_of(name)])
             for turn in turns:
                 runs = side_by_side([lambda watch=watch: retried(
-                    lambda: cost_of(watch[1], targets[watch[0]].pid, watch[2]), problems)
+                    lambda: cost_of(watch[1], targets[watch[0]].pid, watch[2]), problems)  # noqa: B023  # called at once
                                      for watch in turn])
                 for (name, subject, _), run in zip(turn, runs):
                     if run:
@@ -187,7 +187,7 @@ def stall(trees_program, subjects, rounds, seconds, say):
     with Target(trees_program, "churn", BIG_MIB) as target:
         for number in range(rounds):
             say(f"stall: round {number + 1} of {rounds}")
-            for subject in [None] + subjects:
+            for subject in [None, *subjects]:
                 running = subject.start(target.pid) if subject else None
                 sleep_until(running.window_begin if running
                             else time.monotonic() + CHURN_SETTLE_SECONDS)

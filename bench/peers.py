@@ -90,7 +90,7 @@ class Floor:
             rows = fresh(os.path.join(self.scratch, f"floor-{pid}.csv"))
             command += ["-w", rows]
         begin = time.monotonic() + SETTLE_SECONDS
-        return Running(spawn(command + [str(pid)]), begin, rows)
+        return Running(spawn([*command, str(pid)]), begin, rows)
 
 
 class Ours:
@@ -175,7 +175,7 @@ def cargo_version():
     found = re.search(r"cargo (\d+)\.(\d+)", run_quietly(["cargo", "--version"], "cargo"))
     version = (int(found[1]), int(found[2])) if found else (0, 0)
     if version < CARGO_NEEDED:
-        raise NotMeasured("needs cargo %d.%d or newer" % CARGO_NEEDED)
+        raise NotMeasured(f"needs cargo {CARGO_NEEDED[0]}.{CARGO_NEEDED[1]} or newer")
 
 
 def rust_peer(build, scratch):

@@ -265,15 +265,16 @@ and this tracker's looks at 2, 4, 8 ... 512 ms.""",
 peak in percent of a true read at the end.""",
      ["tracker", "p99", "worst", "true reads", "longest", "error of the peak"], grower_rows),
     ("wrap", "Wrapping a command", """Wall time in ms from spawn to wait, commands taking turns;
-medians. Python: import, `ResourceTracker`, the command, stop. After a rest the kernel has to switch perf counters on
-again, for everybody, before the first process that has one can start: a few milliseconds which the tracker waits for.""", ["command", "ms"], wrap_rows),
+medians. Python: import, `ResourceTracker`, the command, stop.""",
+     ["command", "ms"], wrap_rows),
     ("cost", "Memory of the tracker", """MB with a tree of 100, summed over the tracker's own
 processes.""", ["tracker", "peak RSS", "RSS", "PSS", "anonymous"], memory_rows),
     ("fast", "1000 Hz on one process", "us of CPU by row.",
      ["rows", "", "us by row", "rows a second"], fast_rows),
     ("gpu-tracker", "gpu-tracker beside the Python package", """The same calls at the default interval, ours with
 `--compat 5`. CPU is that of the tracker's own processes once it has started. Where a figure is known by construction it
-stands under truth: 5.0.1 takes two segments of shared memory for one, since both have the same path.""", ["figure", "truth", "ours", "gpu-tracker 5.0.1"], gpu_tracker_rows),
+stands under truth: 5.0.1 takes two segments of shared memory for one, since both have the same path.""",
+     ["figure", "truth", "ours", "gpu-tracker 5.0.1"], gpu_tracker_rows),
     ("report", "The report", """ms of CPU to load a snapshot and to make its report (which loads it), in turns; ms until
 Chromium has drawn the page; kB of HTML.""", ["record", "load", "report", "drawn", "kB"], page_rows),
 ]
@@ -311,8 +312,8 @@ METHOD = """## How it is measured
   there were is stated above.
 
 Run it again with `make bench` (about 25 minutes; it installs the peers by name below the build folder), or
-`bench/run --quick`, or one part with `bench/run --only cost|stall|memory|wrap|fast|gpu-tracker|report`. The machine should be idle:
-on a virtual machine figures move by 30 %, ratios by far less.
+`bench/run --quick`, or one part with `bench/run --only cost|stall|memory|wrap|fast|gpu-tracker|report`. The machine should
+be idle: on a virtual machine figures move by 30 %, ratios by far less.
 """
 
 

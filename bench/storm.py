@@ -100,7 +100,8 @@ def section(tracker, job, folder, rounds=ROUNDS):
             "exits a second events are given up where another source gives the total, and the record\nsays so. Written "
             "by `bench/accuracy` (`bench/storm.py`).\n\n"
             "| sources | added to the job's CPU time | at most | CPU for each process | time for each process | "
-            "the tracker's own CPU | events given up |\n|---|---|---|---|---|---|---|\n" + "\n".join(measure(tracker, job, folder, rounds)) + "\n")
+            "the tracker's own CPU | events given up |\n|---|---|---|---|---|---|---|\n"
+            + "\n".join(measure(tracker, job, folder, rounds)) + "\n")
 
 
 def main():

@@ -28,7 +28,8 @@ def enter_namespaces():
 def pytest_sessionstart(session):
     try:
         enter_namespaces()
-        run = lambda *words: subprocess.run(["ip", *words], check=True, capture_output=True)
+        def run(*words):
+            return subprocess.run(["ip", *words], check=True, capture_output=True)
         run("link", "set", "lo", "up")
         for address in ADDRESSES:
             run("addr", "add", f"{address}/32", "dev", "lo")

@@ -11,7 +11,6 @@ import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-
 from clouds import RawService, Service
 from test_vendors import hang, packets, side_by_side
 
@@ -69,7 +68,8 @@ def recommend(tracker, run, *options, url=None, expect=0, **env):
 # ---- the round trip -----------------------------------------------------------------------------
 
 def test_round_trip(tracker, run):
-    with Keeper([server("small", 0.01, memory=6000), server("good", 0.02), server("dear", 0.05), server("one", 0.001, vcpus=1)]) as keeper:
+    with Keeper([server("small", 0.01, memory=6000), server("good", 0.02), server("dear", 0.05),
+                 server("one", 0.001, vcpus=1)]) as keeper:
         rent = recommend(tracker, run, "--online", "--servers", "2", "--vendor", "aws", "--region", "us-east-1",
                          "--filter", "compliance_framework_id=soc2;countries=US", url=keeper.url)
     assert rent["source"] == "keeper" and rent["note"] is None and "Spare Cores Keeper" in rent["credit"]
@@ -136,7 +136,8 @@ def test_more_pages_where_few_fit(tracker, run):
 
 BAD = {
     "429": ((429, "Rate limit exceeded"), "429"),
-    "422": ((422, json.dumps({"detail": [{"loc": ["query", "countries"], "msg": "not a country", "type": "x"}]})), "not a country"),
+    "422": ((422, json.dumps({"detail": [{"loc": ["query", "countries"], "msg": "not a country", "type": "x"}]})),
+            "not a country"),
     "404": ((404, json.dumps({"detail": "Not Found"})), "Not Found"),
     "400": ((400, json.dumps({"detail": "bad\x1b[31m"})), "400"),
     "500": ((500, "<html>"), "500"),

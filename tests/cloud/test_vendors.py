@@ -9,8 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
-from clouds import BY_NAME, M, VENDORS, RawService, Service, serve
+from clouds import BY_NAME, VENDORS, M, RawService, Service, serve
 
 HANG_SECONDS = 20  # longer than all that the program waits for
 UNKNOWN = {"vendor": "unknown", "instance_type": "unknown", "region": "unknown", "zone": "unknown"}

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from gpu_world import BUILD  # noqa: E402
+from gpu_world import BUILD
 
 PACKAGES = os.path.join(BUILD, "peers")
 

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from gpu_world import BUILD, ROOT
 from native import Library
 

@@ -6,7 +6,6 @@ import os
 import subprocess
 
 import pytest
-
 from gpu_world import BUILD
 from releases import library, peer  # noqa: F401 (fixtures)
 

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 
 import pytest
-
 from gpu_world import BUILD, World
 
 GPUS, PROCESSES = 8, 100

@@ -12,7 +12,6 @@ import time
 from statistics import median
 
 import pytest
-
 from gpu_world import ROOT, TRACKER, World
 
 MIB = 1 << 20

@@ -7,7 +7,6 @@ import os
 import subprocess
 
 import pytest
-
 from gpu_world import BUILD
 from releases import environment_of
 
@@ -212,7 +211,8 @@ def test_combined_alike(package, tmp_path, write_log, kind):
     call(tmp_path, "sub-track", "combine", f"--stf=ours.{kind}", "-p", f"1.{kind}", f"2.{kind}")
     package(tmp_path, COMBINE, f"theirs.{kind}", f"1.{kind}", f"2.{kind}")
     call(tmp_path, "--compat=5", "-e", "sleep 0.2", "--st=0.1", "--tf=t.csv")
-    both = [call(tmp_path, "sub-track", "analyze", "--tf=t.csv", f"--stf={who}.{kind}", "-f", "json") for who in ("ours", "theirs")]
+    both = [call(tmp_path, "sub-track", "analyze", "--tf=t.csv", f"--stf={who}.{kind}", "-f", "json")
+            for who in ("ours", "theirs")]
     assert both[0] == both[1]
     theirs = json.loads(package(tmp_path, READ, "t.csv", f"ours.{kind}"))
     assert theirs[3] == [[1.25, 2.0], [1794785904.8621027, 1794785905.0]]

@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-
 from gpu_world import BUILD, World
 
 STRUCTS = {

@@ -8,7 +8,6 @@ import random
 import subprocess
 
 import pytest
-
 from gpu_world import BUILD
 
 releases = pytest.importorskip("releases")

@@ -16,10 +16,10 @@ import time
 
 import pytest
 from conftest import run_python, wait_until
+from test_tracker_samples import PROCESS, SYSTEM
 
 from resource_tracker import ProcessTracker, ResourceTracker, SystemTracker, get_cloud_info, get_server_info, keeper
 from resource_tracker.dummy_workloads import cpu_multi
-from test_tracker_samples import PROCESS, SYSTEM
 
 
 def three_rows(code, timeout=60):

@@ -215,7 +215,7 @@ def test_code_blocks(work):
     analyzer = gput.SubTrackingAnalyzer(*work[1:])
     assert analyzer.load_code_block_names() == ["fit", "load"]
     pairs = analyzer.load_timestamp_pairs("fit")
-    assert len(pairs) == 3 and all(0.05 < stop - start for start, stop in pairs)
+    assert len(pairs) == 3 and all(stop - start > 0.05 for start, stop in pairs)
     assert sum(stop - start for start, stop in pairs) < work[0].seconds[1]
     points = analyzer.load_timepoints(pairs)
     assert len(points) >= 3 and all(any(a <= t <= b for a, b in pairs) for t in points["timestamp"])

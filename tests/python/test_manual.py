@@ -42,8 +42,8 @@ def test_docstrings(name):
 
 
 def test_everything_public_is_documented():
-    for name in MODULES + ["gpu_tracker.tracker", "gpu_tracker.sub_tracker", "resource_tracker.keeper",
-                           "resource_tracker.cloud_info", "resource_tracker.server_info"]:
+    for name in [*MODULES, "gpu_tracker.tracker", "gpu_tracker.sub_tracker", "resource_tracker.keeper",
+                 "resource_tracker.cloud_info", "resource_tracker.server_info"]:
         module = importlib.import_module(name)
         assert module.__doc__
         for attribute, member in vars(module).items():

@@ -12,20 +12,18 @@ import time
 
 import pytest
 from conftest import lines_of, run_python, wait_until
+from test_tracker_samples import PROCESS, SYSTEM
 
 from resource_tracker import PidTracker, ProcessTracker, SystemTracker, tracker
 from resource_tracker.helpers import (
     aggregate_stats,
     cleanup_files,
-    cleanup_processes,
     get_tracker_implementation,
     is_partition,
     is_psutil_available,
     render_csv_row,
 )
 from resource_tracker.tracker_procfs import get_process_stats, get_system_stats
-
-from test_tracker_samples import PROCESS, SYSTEM
 
 
 @pytest.fixture

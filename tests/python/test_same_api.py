@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import pytest
 from conftest import python_of
 
 DESCRIBE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "describe_api.py")

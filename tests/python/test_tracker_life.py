@@ -14,7 +14,6 @@ from conftest import nothing_left, run_python, trackers_of, wait_until
 
 from resource_tracker import ResourceTracker
 
-
 START = """
     import os, sys, time
     from resource_tracker import ResourceTracker

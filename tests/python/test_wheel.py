@@ -60,7 +60,7 @@ def test_the_limited_api_and_nothing_but_libc(wheel):
 
 def pythons():
     """Every CPython from 3.9 on that is found."""
-    folders = os.environ.get("PATH", "").split(":") + ["/usr/bin", "/usr/local/bin"]
+    folders = [*os.environ.get("PATH", "").split(":"), "/usr/bin", "/usr/local/bin"]
     root = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
     folders += glob.glob(os.path.join(root, "versions", "*", "bin"))
     found = {}
