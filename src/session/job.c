@@ -205,7 +205,10 @@ static void open_books_now(struct trk_job *job)
     for (uint32_t i = 0; i < job->tree.count; i++) {
         struct trk_proc *proc = &job->tree.item[i];
         struct trk_usage usage;
-        if (trk__proc_look(&job->tree, proc, &usage) != TRK_LOOK_NEW)
+        enum trk_look look = trk__proc_look(&job->tree, proc, &usage);
+        if (look == TRK_LOOK_GONE && proc->pid == job->tree.root_pid)
+            job->root_gone = true; /* the sweep takes it out of the tree: no later look would find that */
+        if (look != TRK_LOOK_NEW)
             continue;
         trk__account_open_at(&proc->account, &usage);
         note_io(job, proc, true);

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from helpers import (Track, binary, csv_header, finish, is_running, kill_quietly, only_child,
-                     parse_csv, popen, read_csv, row_count, run, tracker, wait_until, workload)
+from helpers import (Track, binary, csv_header, finish, finish_input, is_running, kill_quietly,
+                     only_child, parse_csv, popen, read_csv, row_count, run, tracker, wait_until,
+                     without_leak_check, workload)
 
 
 @pytest.mark.parametrize("command", [["sleep", "0.005"], ["true"]], ids=["5 ms", "true"])
@@ -214,6 +215,24 @@ def test_attach_ends_with_the_process_and_exit_0(started):
     assert process.returncode == 0
     rows = parse_csv(text)
     assert {row["pid"] for row in rows} == {target.pid}
+
+
+@pytest.mark.parametrize("first_call", range(1, 5))
+def test_attach_to_a_process_that_ends_meanwhile(first_call):
+    """At whichever step of the start it ends: every fourth step each."""
+    for call in range(first_call, 1000, 4):
+        target = popen(["sleep", "60"])
+        attach = popen([workload("held_at"), call, binary(), "attach", "-q", "--no-save", "-i", "0.05", target.pid],
+                       stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                       env=without_leak_check())
+        assert attach.stderr.readline() == "held\n"
+        target.kill()
+        target.wait()
+        finish_input(attach)
+        assert attach.wait(30) in (0, 125), call
+        attach.stderr.close()
+        if call > 80:
+            return
 
 
 def test_attach_follows_the_tree_and_sees_new_children(started):
