@@ -101,8 +101,12 @@ def table(path):
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_sqlite_afterwards(schema):
-    tracker("-q", "--schema", schema, "-i", "0.01", "-o", "rows.sqlite", "sleep", "1", check=True)
+def test_sqlite_afterwards(started, schema):
+    process = started("-q", "--schema", schema, "-i", "0.01", "-o", "rows.sqlite", "sh", "-c", "read line",
+                      stdin=subprocess.PIPE)
+    wait_until(lambda: os.path.exists("rows.sqlite") and len(table("rows.sqlite")[1]) > 20, "rows", pause=0.1)
+    finish(process)
+    assert process.returncode == 0
     names, rows = table("rows.sqlite")
     assert names == [name.strip('"') for name in csv_header(schema, "both").split(",")]
     assert len(rows) > 20
@@ -128,9 +132,13 @@ def test_sqlite_while_it_is_written(started):
     assert all(len(row) == len(names) for row in rows)
 
 
-def test_sqlite_of_many_rows_is_sound():
+def test_sqlite_of_many_rows_is_sound(started):
     """Enough for inner pages of the tree."""
-    tracker("-q", "-i", "0.001", "--rows", "process", "-o", "rows.sqlite", "sleep", "3", check=True)
+    process = started("-q", "-i", "0.001", "--rows", "process", "-o", "rows.sqlite", "sh", "-c", "read line",
+                      stdin=subprocess.PIPE)
+    wait_until(lambda: os.path.exists("rows.sqlite") and len(table("rows.sqlite")[1]) > 500, "rows", pause=0.2)
+    finish(process)
+    assert process.returncode == 0
     with sqlite3.connect("rows.sqlite") as base:
         assert base.execute("pragma integrity_check").fetchone() == ("ok",)
         query = "select count(*), min(rowid), max(rowid) from samples"

@@ -45,6 +45,7 @@ def run(*words):
     return process.returncode, message, usage.ru_maxrss * 1024
 
 
+@pytest.mark.cost
 def test_a_million_rows_take_little_more_than_their_size(tmp_path):
     path, rows = tmp_path / "large.json.gz", 1_000_000
     write_record(path, rows)
@@ -83,4 +84,4 @@ def test_files_that_mean_harm(kind, packed, tmp_path):
         HOSTILE[kind](file)
     status, message, peak_bytes = run("recommend", path)
     assert status == 125 and message.startswith("resource-tracker: ") and "byte" in message, message
-    assert peak_bytes < 200 << 20
+    assert peak_bytes < 200 << 20 or helpers.is_sanitized()

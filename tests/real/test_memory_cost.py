@@ -4,6 +4,8 @@ import re
 import signal
 import subprocess
 
+import pytest
+
 from helpers import (binary, end_process, need, need_command, popen, row_count, run, wait_until,
                      workload)
 
@@ -31,6 +33,7 @@ def instructions_of(folder, pid, ticks):
     return {name: int(count.replace(",", "")) for count, name in found}
 
 
+@pytest.mark.cost
 def test_the_model_is_a_small_part_of_a_tick(tmp_path):
     need_command("valgrind")
     crowd = popen([workload("crowd"), str(PROCESSES), "0", "60"], stdin=subprocess.DEVNULL,

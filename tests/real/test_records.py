@@ -93,10 +93,10 @@ def started_sleeper():
     return sleeper
 
 
-def watch(*words, lines=4):
+def watch(*words, **options):
     """A tracker that has written the header and three rows."""
-    watching = helpers.popen([helpers.binary(), *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert all(watching.stdout.readline() for _ in range(lines))
+    watching = helpers.popen([helpers.binary(), *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **options)
+    assert all([watching.stdout.readline() for _ in range(4)])
     return watching
 
 
@@ -132,8 +132,7 @@ def test_a_script_that_is_attached_to_has_the_key_of_its_run(tmp_path):
     assert tracker("-q", "-i", "0.1", "sh", "nap.sh", input="\n").returncode == 0
     job = helpers.popen(["sh", "nap.sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert job.stdout.readline() == "ready\n"
-    watching = helpers.popen([helpers.binary(), "attach", "-i", "0.1", job.pid], cwd="/", stdout=subprocess.PIPE)
-    watching.stdout.readline()
+    watching = watch("attach", "-i", "0.1", job.pid, cwd="/")
     helpers.finish(job)
     assert watching.wait() == 0
     attached, run = runs()
@@ -265,7 +264,8 @@ def list_held_at(call, meanwhile):
     """Lists the runs, held before its call-th system call on files while something happens; None where it makes
     fewer."""
     listing = helpers.popen([helpers.workload("held_at"), call, helpers.binary(), "runs", "--json"],
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env=helpers.without_leak_check())
     if listing.stderr.readline() != "held\n":
         return None
     meanwhile()
@@ -335,6 +335,9 @@ def wait_for_job(process):
     helpers.wait_until(lambda: children_of(process) or process.poll() is not None, "the job", pause=0.001)
 
 
+KILLS = int(os.environ.get("TRK_KILLS", "40" if helpers.is_sanitized() else "200"))
+
+
 def is_in_list(identity):
     return helpers.wait_until(lambda: [run for run in runs() if run["id"] == identity], "the run in the list")
 
@@ -342,7 +345,7 @@ def is_in_list(identity):
 def kill_at_random(chance, whom):
     """Kills at a random moment; how many rows were surely on disk at that moment, and the run that is left."""
     known = {run["id"] for run in runs()}
-    process = helpers.popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "60"])
+    process = helpers.popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "60"], env=helpers.without_leak_check())
     wait_for_job(process)
     time.sleep(0.02 + chance.random() * 0.05)
     children = children_of(process)
@@ -363,7 +366,7 @@ def kill_at_random(chance, whom):
 def test_no_sample_is_lost_to_a_kill():
     folder().mkdir(parents=True)
     chance = random.Random(5)
-    for number in range(int(os.environ.get("TRK_KILLS", "200"))):
+    for number in range(KILLS):
         whom = ("tracker", "job", "both")[number % 3]
         reported, identity = kill_at_random(chance, whom)
         run = next(run for run in runs() if run["id"] == identity)
@@ -395,7 +398,7 @@ def rows_on_disk():
 def kill_short_run(chance, whom):
     """A run of some 30 ms, killed at a random moment from before its first row to after its end: what was on disk of
     it just before, and whether it had ended by itself."""
-    process = helpers.popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "0.03"])
+    process = helpers.popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "0.03"], env=helpers.without_leak_check())
     if chance.random() < 0.9:
         wait_for_job(process)
     time.sleep(chance.random() * 0.05)
@@ -424,7 +427,7 @@ def test_no_sample_of_a_short_run_is_lost_to_a_kill():
     folder().mkdir(parents=True)
     chance = random.Random(7)
     seen = {"interrupted": 0, "ended": 0, "too early": 0}
-    for number in range(int(os.environ.get("TRK_KILLS", "200")) // 2):
+    for number in range(KILLS // 2):
         known = {run["id"] for run in runs()}
         whom = ("tracker", "job", "both")[number % 3]
         reported, status = kill_short_run(chance, whom)

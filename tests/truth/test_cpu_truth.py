@@ -120,6 +120,9 @@ def test_all_cores_without_margins(half, folder):
     for row in rows:
         assert 0 <= row["cpu_usage"] <= helpers.CORES + ROUNDED, row
     used = sum(row["utime"] + row["stime"] for row in rows)
+    begins = [run.summary["start_time"], *(row["timestamp"] for row in rows)]
+    shares = sum(row["cpu_usage"] * (row["timestamp"] - begin) for begin, row in zip(begins, rows))
+    assert shares == pytest.approx(used, rel=0.02)
     assert used == pytest.approx(run.cpu["sampled"], abs=0.001)
     assert used <= helpers.CORES * run.summary["wall_seconds"]
 
