@@ -33,9 +33,12 @@ def on_terminal(*arguments, **variables):
 
 
 def test_live_line_on_a_terminal_is_cleared_at_the_end():
-    text = on_terminal("--live", "-i", "0.05", "sh", "-c", "sleep 0.5")
-    live, _, rest = text.rpartition("\r" + ESCAPE)
-    assert live, text
+    with Terminal(binary(), "--live", "-i", "0.05", "sh", "-c", "read line", TERM="xterm") as terminal:
+        terminal.expect("\r" + ESCAPE + ".*cpu")
+        terminal.send("\n")
+        assert terminal.wait() == 0
+    live, _, rest = terminal.text.rpartition("\r" + ESCAPE)
+    assert live, terminal.text
     assert "CPU" in rest or "cpu" in rest.lower()
 
 

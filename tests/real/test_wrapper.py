@@ -38,30 +38,34 @@ def stays_awake(pid, seconds=0.3):
 
 
 def test_job_that_ignores_ctrl_z_is_not_left_alone(shell):
-    ours, _ = start_on(shell, ('trap "" TSTP; ', "sleep 1; exit 4"))
+    ours, _ = start_on(shell, ('trap "" TSTP; ', "read line; exit 4"))
     shell.send("\x1a")
     stays_awake(ours)
+    shell.send("\n")
     shell.expect("status=4")
 
 
 def test_stop_that_was_undone_does_not_count(shell):
     """Stopped and continued by somebody else; the Ctrl-Z after it is ignored by the job."""
-    ours, job = start_on(shell, ('trap "" TSTP; ', "sleep 1; exit 4"))
+    ours, job = start_on(shell, ('trap "" TSTP; ', "read line; exit 4"))
     os.kill(job, signal.SIGSTOP)
     wait_until(lambda: state_of(job) == "T", "the stop")
     os.kill(job, signal.SIGCONT)
     wait_until(lambda: state_of(job) != "T", "the continuation")
     shell.send("\x1a")
     stays_awake(ours)
+    shell.send("\n")
     shell.expect("status=4")
 
 
 def test_stop_signal_to_the_tracker_alone_stops_both(shell):
-    ours, job = start_on(shell, ("", "sleep 1; exit 4"))
+    ours, job = start_on(shell, ("", "read line; exit 4"))
     os.kill(ours, signal.SIGTSTP)
     wait_until(lambda: state_of(ours) == state_of(job) == "T", "both stopped")
     shell.expect("Stopped")
     shell.send("fg; echo again=$?\n")
+    wait_until(lambda: "T" not in (state_of(ours), state_of(job)), "both going on")
+    shell.send("\n")
     shell.expect("again=4")
 
 
