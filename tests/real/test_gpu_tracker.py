@@ -416,14 +416,21 @@ def max_ram_of(program, *words, options=()):
     return read_json(done.stdout.partition("\n")[2], 5)["max_ram"]
 
 
+ATTEMPTS = 10
+
+
 @pytest.mark.parametrize("options", [(), ("--tf=t.csv",)], ids=["maxima", "rows"])
 def test_who_ends_while_the_family_is_read_is_not_counted_twice(options):
     """One of two who share 40 MiB ends at any moment of many readings; there are never more than 40 MiB."""
     held = 40 << 20
     bare = max_ram_of("heirs", 1, 0.01, 0.5, options=["--st=0.003"])["combined"]["total_rss"]
-    ram = max_ram_of("heirs", 1, 40, 2.5, options=["--st=0.003", *options])
-    for part in ("descendants", "combined"):
-        assert held <= ram[part]["total_rss"] <= (held + bare) * 1.02
+    for _ in range(ATTEMPTS):  # on a loaded machine no reading may have met the full 40 MiB; more is wrong in any
+        ram = max_ram_of("heirs", 1, 40, 2.5, options=["--st=0.003", "--overwrite", *options])
+        assert max(ram[part]["total_rss"] for part in ("descendants", "combined")) <= (held + bare) * 1.02
+        if min(ram[part]["total_rss"] for part in ("descendants", "combined")) >= held:
+            break
+    else:
+        pytest.fail(f"no reading has met the memory in {ATTEMPTS} runs: {ram}")
     if options:
         rows = open("t.csv", encoding="ascii", newline="").read().split("\r\n")[3:-1]
         assert len(rows) > 50 and max(float(row.split(",")[2]) for row in rows) <= (held + bare) * 1.02
