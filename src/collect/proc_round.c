@@ -78,27 +78,34 @@ static bool is_released(const struct trk_proc_stat *before, const struct trk_pro
     return before->ppid && !now->ppid && (now->state == 'Z' || now->state == 'X');
 }
 
-static bool read_stat_of_same(const struct trk_proc_tree *tree, const struct trk_proc *proc,
-                              struct trk_proc_stat *ret_stat)
+/* 0, -ESRCH when it is gone, or why it can't be read now: then nothing is known, least of all that it has ended. */
+static int read_stat_of_same(const struct trk_proc_tree *tree, const struct trk_proc *proc,
+                             struct trk_proc_stat *ret_stat)
 {
-    return trk__proc_read_stat(tree->context, proc, ret_stat) == 0 &&
-           ret_stat->start_ticks == proc->stat.start_ticks && !is_released(&proc->stat, ret_stat);
+    int code = trk__proc_read_stat(tree->context, proc, ret_stat);
+    if (code == -ENOENT || code == -EINVAL)
+        return -ESRCH;
+    if (code < 0)
+        return code;
+    bool is_same = ret_stat->start_ticks == proc->stat.start_ticks;
+    return is_same && !is_released(&proc->stat, ret_stat) ? 0 : -ESRCH;
 }
 
 /* The clock goes by pid. It was read before stat, which shows that the process was there all the while: so it is
  * this one's. The ticks of stat may be a little ahead of it. */
-static bool read_times(struct trk_proc_tree *tree, struct trk_proc *proc, uint64_t clock_ns,
-                       struct trk_usage *usage)
+static int read_times(struct trk_proc_tree *tree, struct trk_proc *proc, uint64_t clock_ns,
+                      struct trk_usage *usage)
 {
     struct trk_proc_stat stat;
-    if (!read_stat_of_same(tree, proc, &stat))
-        return false;
+    int code = read_stat_of_same(tree, proc, &stat);
+    if (code < 0)
+        return code;
     note_stat(tree, proc, &stat);
     proc->stat = stat;
     usage_of_stat(tree->context, &stat, usage);
     if (clock_ns > usage->own[TRK_USAGE_CPU_NS])
         usage->own[TRK_USAGE_CPU_NS] = clock_ns;
-    return true;
+    return 0;
 }
 
 static void read_size(struct trk_proc_tree *tree, struct trk_proc *proc)
@@ -136,10 +143,13 @@ static enum trk_look read_files(struct trk_proc_tree *tree, struct trk_proc *pro
                                 uint64_t clock_ns, struct trk_usage *ret_usage)
 {
     struct trk_usage usage = {0};
-    if (!read_times(tree, proc, clock_ns, &usage)) {
+    int code = read_times(tree, proc, clock_ns, &usage);
+    if (code == -ESRCH) {
         trk__proc_vanishes(tree, proc);
         return TRK_LOOK_GONE;
     }
+    if (code < 0)
+        return TRK_LOOK_SAME;
     read_size(tree, proc);
     if (!tree->without_io)
         read_io(tree, proc, &usage);
@@ -213,5 +223,5 @@ void trk__proc_round_begin(struct trk_proc_tree *tree)
 bool trk__proc_is_gone(const struct trk_proc_tree *tree, const struct trk_proc *proc)
 {
     struct trk_proc_stat stat;
-    return !read_stat_of_same(tree, proc, &stat);
+    return read_stat_of_same(tree, proc, &stat) == -ESRCH;
 }

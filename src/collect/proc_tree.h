@@ -86,7 +86,7 @@ void trk__proc_round_begin(struct trk_proc_tree *tree);
 
 enum trk_look {
     TRK_LOOK_GONE = 0,
-    TRK_LOOK_SAME, /* it has not run since the last look, so what that found still holds */
+    TRK_LOOK_SAME, /* it has not run since the last look, or can't be read now: what that found still holds */
     TRK_LOOK_NEW
 };
 

@@ -11,16 +11,16 @@
 enum { KIB = 1024, LINK_SIZE = 32 };
 
 /* In a PID namespace with the /proc of another one, the pids below it are not ours. */
-static bool proc_shows_us(const struct trk_context *context)
+static int check_proc(const struct trk_context *context)
 {
     if (!context->is_machine)
-        return true;
+        return 0;
     char link[LINK_SIZE];
     ssize_t len = readlinkat(context->proc_fd, "self", link, sizeof link - 1);
-    if (len <= 0)
-        return false;
-    link[len] = '\0';
-    return atoi(link) == (int)getpid();
+    if (len < 0 && errno != ENOENT) /* that: no process of ours is in it */
+        return -errno;
+    link[len > 0 ? len : 0] = '\0';
+    return atoi(link) == (int)getpid() ? 0 : -ENOTSUP;
 }
 
 void trk__job_init(struct trk_job *job, const struct trk_context *context,
@@ -223,14 +223,15 @@ int trk__job_start(struct trk_job *job, pid_t pid, bool is_child, int64_t start_
 {
     job->has_root = true;
     job->is_child = is_child;
-    job->visible = proc_shows_us(job->tree.context);
+    int code = check_proc(job->tree.context);
+    job->visible = code == 0;
     job->tree.root_pid = pid;
     job->placed_ns = start_ns;
     if (is_child)
         job->own_peak_rss_bytes = own_peak_rss_bytes();
     if (!job->visible)
-        return is_child ? 0 : -ENOTSUP;
-    int code = trk__proc_tree_set_root(&job->tree, pid);
+        return is_child && code == -ENOTSUP ? 0 : code;
+    code = trk__proc_tree_set_root(&job->tree, pid);
     if (code < 0 || is_child)
         return code;
     trk__proc_tree_discover(&job->tree, 0);

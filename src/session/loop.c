@@ -255,7 +255,9 @@ static int on_timer(struct trk_session *session, struct trk_event *event, struct
     /* Also a peek that comes late: the grid is armed behind the last of them. */
     if (awaits_peek(session)) {
         peek(session);
-        return arm_timer(session);
+        int code = arm_timer(session);
+        return code < 0 ? trk__error_set(error, code, "cannot set the timer: %s", strerror(-code))
+                        : 0;
     }
     session->missed_ticks += expirations - 1;
     if (session->awaits_grid) {

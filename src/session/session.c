@@ -205,8 +205,7 @@ static int start_job(struct trk_session *session, pid_t root_pid, struct trk_err
                               strerror(-code));
     if (is_child && (code < 0 || !session->job.visible))
         trk__session_add_note(session, "processes could not be looked at: /proc %s",
-                              session->job.visible ? strerror(-code)
-                                                   : "belongs to another PID namespace");
+                              code < 0 ? strerror(-code) : "belongs to another PID namespace");
     return 0;
 }
 
