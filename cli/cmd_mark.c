@@ -36,7 +36,8 @@ static int run_phase(const char *name, char **command)
     if (code != 0) {
         if (!error.code)
             trk_mark_stop(NULL, name, NULL);
-        return cli_spawn_explain(command[0], -code);
+        return code == EAGAIN ? cli_spawn_explain_process(-code)
+                              : cli_spawn_explain(command[0], -code);
     }
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);

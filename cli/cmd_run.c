@@ -9,16 +9,19 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* A command that can't be run leaves no empty output file behind, so that the corrected line does
+/* A job that is not started leaves no empty output file behind, so that the corrected line does
  * not meet "exists already". */
-static int give_up(const struct cli_options *options, trk_session *session, bool output_is_new,
-                   int code)
+static void drop_output(const struct cli_options *options, bool output_is_new)
+{
+    if (output_is_new)
+        unlink(options->session.output_path);
+}
+
+static void give_up(const struct cli_options *options, trk_session *session, bool output_is_new)
 {
     trk_session_discard(session);
     trk_session_free(session);
-    if (output_is_new)
-        unlink(options->session.output_path);
-    return cli_spawn_explain(options->command[0], code);
+    drop_output(options, output_is_new);
 }
 
 static bool output_will_be_new(const struct cli_options *options)
@@ -35,8 +38,10 @@ static int supervise_and_tell(const struct cli_options *options, trk_session *se
     cli_supervise(session, job, options, signals, &ending);
     cli_live_clear();
     int code = cli_spawn_failure(job);
-    if (code < 0)
-        return give_up(options, session, output_is_new, code);
+    if (code < 0) {
+        give_up(options, session, output_is_new);
+        return cli_spawn_explain(options->command[0], code);
+    }
     if (ending.measured) {
         if (!options->quiet)
             cli_summary_print(session, options, ending.rows_complete);
@@ -69,16 +74,24 @@ int cli_cmd_run(const struct cli_options *options)
     bool output_is_new = output_will_be_new(options);
     trk_session *session;
     struct trk_error error = {0};
-    if (trk_session_new(&session_options, &session, &error) < 0)
+    if (trk_session_new(&session_options, &session, &error) < 0) {
+        drop_output(options, output_is_new);
         return cli_fail("%s", error.message);
+    }
 
     /* Processes that outlive their parents become our children: what they used is in their wait4
      * record. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    struct cli_held job = {.hold_fd = -1, .failure_fd = -1};
+    struct cli_held job;
     code = session_options.trace_exits ? cli_spawn_held(options->command, &signals, &job)
-                                       : cli_spawn(options->command, &signals, &job.pid);
-    if (code < 0)
-        return give_up(options, session, output_is_new, code);
+                                       : cli_spawn(options->command, &signals, &job);
+    if (code < 0) {
+        give_up(options, session, output_is_new);
+        return cli_spawn_explain_process(code);
+    }
+    if (job.failure < 0) {
+        give_up(options, session, output_is_new);
+        return cli_spawn_explain(options->command[0], job.failure);
+    }
     return supervise_and_tell(options, session, &job, output_is_new, &signals);
 }

@@ -132,23 +132,25 @@ static int tell_figures(struct track *track, const struct cli_ending *ending)
 }
 
 /* A command that can't be run leaves nothing behind. */
-static int give_up(struct track *track, int code)
+static void give_up(struct track *track)
 {
     gput_output_discard(&track->output);
     if (track->tracking_file_is_new)
         unlink(track->tracker_options.tracking_file);
-    return cli_spawn_explain(track->words[0], code);
 }
 
 static int run(struct track *track, trk_session *session, const struct cli_signals *signals)
 {
     const struct cli_options plain = {0};
-    struct cli_held job = {.hold_fd = -1, .failure_fd = -1};
+    struct cli_held job;
     struct cli_ending ending;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    int code = cli_spawn(track->words, signals, &job.pid);
-    if (code < 0)
-        return give_up(track, code);
+    int code = cli_spawn(track->words, signals, &job);
+    if (code < 0 || job.failure < 0) {
+        give_up(track);
+        return code < 0 ? cli_spawn_explain_process(code)
+                        : cli_spawn_explain(track->words[0], job.failure);
+    }
     cli_supervise(session, &job, &plain, signals, &ending);
     tell_notes(track, session);
     int failed = tell_figures(track, &ending);

@@ -38,7 +38,7 @@ static _Noreturn void become_job(char *const command[], const struct cli_signals
 
 /* vfork, because the cost of fork grows with our memory and because a failed exec is then known at
  * once, without a pipe: the parent sleeps until the child has another program or is gone. */
-int cli_spawn(char *const command[], const struct cli_signals *signals, pid_t *ret_pid)
+int cli_spawn(char *const command[], const struct cli_signals *signals, struct cli_held *ret_held)
 {
     volatile int failure = 0;
     /* posix_spawn can't set SIGCHLD to ignored. The child makes only system calls. */
@@ -49,11 +49,9 @@ int cli_spawn(char *const command[], const struct cli_signals *signals, pid_t *r
     /* NOLINTEND(*.vfork, *.Vfork, bugprone-unsafe-functions, cert-msc24-c, cert-msc33-c) */
     if (pid < 0)
         return -errno;
-    if (failure) {
-        waitpid(pid, NULL, 0);
-        return -failure;
-    }
-    *ret_pid = pid;
+    *ret_held = (struct cli_held){.pid = pid, .failure = -failure, .hold_fd = -1, .failure_fd = -1};
+    while (failure && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
     return 0;
 }
 
@@ -111,7 +109,7 @@ int cli_spawn_failure(struct cli_held *held)
 {
     int code = 0;
     if (held->failure_fd < 0)
-        return 0;
+        return held->failure;
     if (read(held->failure_fd, &code, sizeof code) != sizeof code)
         code = 0;
     close(held->failure_fd);
@@ -166,13 +164,17 @@ static bool is_found(const char *name, int code, char ret_path[PATH_MAX])
     return code != -ENOENT && code != -EACCES && code != -ENOTDIR;
 }
 
+int cli_spawn_explain_process(int code)
+{
+    return cli_fail("cannot start a process: %s",
+                    code == -EAGAIN ? "the limit of processes is reached (ulimit -u, or the pids "
+                                      "limit of a container)"
+                                    : strerror(-code));
+}
+
 int cli_spawn_explain(const char *name, int code)
 {
     char path[PATH_MAX];
-    if (code == -EAGAIN) /* no process at all: nothing is wrong with the command */
-        return cli_fail(
-            "cannot start a process: the limit of processes is reached (ulimit -u, or the "
-            "pids limit of a container)");
     if (!is_found(name, code, path)) {
         cli_fail("%s: %s", *name ? name : "''",
                  strchr(name, '/') ? strerror(-code) : "command not found");

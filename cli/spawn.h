@@ -11,29 +11,32 @@
  * closed for the job. */
 void cli_spawn_guard_standard_fds(void);
 
-/* Starts command[0], found in PATH as execvp does, in our process group and on our terminal.
- * Returns when the program has been loaded. A negative code is execvp's; nothing runs then. */
-int cli_spawn(char *const command[], const struct cli_signals *signals, pid_t *ret_pid);
-
-/* A job that was forked and waits to be let go before its exec. */
+/* A job that was started; it may wait to be let go before its exec. */
 struct cli_held {
     pid_t pid;
+    int failure;    /* execvp's negative code, where it is known at once */
     int hold_fd;    /* open: it waits */
     int failure_fd; /* gives execvp's code if that fails */
 };
 
-/* Starts a job that waits, so that it can be traced from its first moment. */
+/* Starts command[0], found in PATH as execvp does, in our process group and on our terminal.
+ * Returns when the program has been loaded or could not be. A negative code: there is no process. */
+int cli_spawn(char *const command[], const struct cli_signals *signals, struct cli_held *ret_held);
+
+/* Starts a job that waits, so that it can be traced from its first moment. A negative code: there is no process. */
 int cli_spawn_held(char *const command[], const struct cli_signals *signals,
                    struct cli_held *ret_held);
 
 /* Lets it go: also done by our death. Once; -1 as descriptors is nothing to do. */
 void cli_spawn_release(struct cli_held *held);
 
-/* When the job has ended: 0, or the negative code of an execvp that failed. */
+/* At once, or when a job that waited has ended: 0, or the negative code of an execvp that failed. */
 int cli_spawn_failure(struct cli_held *held);
 
-/* Says on standard error why cli_spawn gave `code` and returns the exit status for it: 127 where
- * there is no such command, 126 where there is one that can't be run. */
+/* Says on standard error why there is no process and returns the exit status for it. */
+int cli_spawn_explain_process(int code);
+
+/* The same for execvp's code: 127 where there is no such command, 126 where there is one that can't be run. */
 int cli_spawn_explain(const char *name, int code);
 
 #endif
