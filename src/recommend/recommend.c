@@ -65,6 +65,8 @@ static void note_last(struct facts_list *list, const struct trk_snapshot *snapsh
     const char *cloud = trk__snapshot_get(snapshot, "cloud_info");
     free(list->last_cloud_info);
     list->last_cloud_info = cloud ? strdup(cloud) : NULL;
+    if (cloud && !list->last_cloud_info)
+        trk__snapshot_note(snapshot, -ENOMEM);
     list->last_seconds = billed_seconds(snapshot);
 }
 
@@ -78,7 +80,7 @@ static int add_snapshot(struct facts_list *list, const struct trk_snapshot *snap
     int code = trk__run_facts_init(&grown[list->count], snapshot);
     if (code == 0)
         list->count++;
-    return code;
+    return code < 0 ? code : snapshot->failure;
 }
 
 /* Rows of one run are in memory at a time. */
@@ -90,7 +92,7 @@ static int add_file(struct facts_list *list, const char *path, struct trk_error 
         return code;
     code = add_snapshot(list, snapshot);
     trk__snapshot_free(snapshot);
-    return code == -ENOMEM ? trk__error_set(error, code, "%s: no memory for its rows", path) : code;
+    return code == -ENOMEM ? trk__error_set(error, code, "%s: %s", path, strerror(-code)) : code;
 }
 
 static void free_paths(char **paths, int count)
@@ -123,7 +125,7 @@ static char *key_of(const char *path)
         return NULL;
     char *key = trk__snapshot_text(snapshot, "metadata.command_key");
     trk__snapshot_free(snapshot);
-    return key;
+    return key; /* where it could not be read the run counts alone */
 }
 
 /* The last run of a job: one of the machine says nothing of what a job needs. */
@@ -140,11 +142,7 @@ static int find_last(const char *store, const char *key, char ret_path[TRK_STORE
                               "no run with the key '%.100s' is kept; resource-tracker runs --json "
                               "tells the keys",
                               key);
-    return found == 0  ? trk__error_set(error, -ENOENT,
-                                        "no run of a job is kept yet; track one: resource-tracker "
-                                         "COMMAND")
-           : found < 0 ? found
-                       : 0;
+    return found < 0 ? found : 0;
 }
 
 /* One run, and those before it of the same command. */

@@ -33,8 +33,6 @@ static const char *input_fault(int failure)
         return "the gzip data is cut off or damaged";
     case -EFBIG:
         return "it unpacks to more than 16 GiB";
-    case -ENOMEM:
-        return "no memory to unpack it";
     default:
         return strerror(-failure);
     }
@@ -50,6 +48,13 @@ int trk__pull_fail(struct trk_pull *pull, const char *what)
         what = input_fault(cause);
     return trk__error_set(pull->error, pull->failure, "%s: line %" PRIu64 ", byte %" PRIu64 ": %s",
                           pull->name, pull->input->line + 1, trk__input_offset(pull->input), what);
+}
+
+int trk__pull_fail_by(struct trk_pull *pull, int code, const char *what)
+{
+    if (code == -ENOMEM)
+        pull->input->failure = code;
+    return trk__pull_fail(pull, what);
 }
 
 int trk__pull_peek(struct trk_pull *pull)
@@ -184,7 +189,8 @@ int trk__pull_string(struct trk_pull *pull, struct trk_buffer *text)
     while (!pull->failure) {
         int byte = trk__input_take(pull->input);
         if (byte == '"')
-            return text->failure ? trk__pull_fail(pull, "a string is too long") : 0;
+            return text->failure ? trk__pull_fail_by(pull, text->failure, "a string is too long")
+                                 : 0;
         if (byte == TRK_INPUT_END)
             return trk__pull_fail(pull, "the text ends inside a string");
         if (byte < 0x20)
@@ -349,8 +355,10 @@ static void skip_string(struct trk_pull *pull, struct trk_buffer *text)
         }
         char c = (char)byte;
         copy_text(text, &c, 1);
-        if (text && text->failure)
-            return; /* what follows would only be read to be dropped */
+        if (text && text->failure) { /* what follows would only be read to be dropped */
+            trk__pull_fail_by(pull, text->failure, "a value is too large");
+            return;
+        }
         if (!escaped && byte == '"')
             return;
         escaped = !escaped && byte == '\\';
@@ -437,7 +445,7 @@ int trk__pull_skip(struct trk_pull *pull, struct trk_buffer *text)
         more = skip_to_next(pull, closers, &depth, text);
     }
     if (!pull->failure && text && text->failure)
-        return trk__pull_fail(pull, "a value is too large");
+        return trk__pull_fail_by(pull, text->failure, "a value is too large");
     return pull->failure;
 }
 

@@ -26,6 +26,9 @@ void trk__pull_done(struct trk_pull *pull);
 /* Names the place and says what is wrong; returns the code. The first call counts. */
 int trk__pull_fail(struct trk_pull *pull, const char *what);
 
+/* The same where `code` says why something could not be stored; without memory nothing is wrong with the file. */
+int trk__pull_fail_by(struct trk_pull *pull, int code, const char *what);
+
 /* The next byte that is no white space; -1 at the end or after a fault. */
 int trk__pull_peek(struct trk_pull *pull);
 

@@ -49,11 +49,11 @@ static int add_column(struct trk_series *series, const char *name)
     enum { STEP = 32 };
     if (series->columns == TRK_SERIES_COLUMNS_MAX ||
         !cells_fit(series, series->columns + 1, series->rows))
-        return -1;
+        return -E2BIG;
     if (series->columns % STEP == 0) {
         void *grown = realloc(series->column, (series->columns + STEP) * sizeof *series->column);
         if (!grown)
-            return -1;
+            return -ENOMEM;
         series->column = grown;
     }
     struct trk_series_column *column = &series->column[series->columns];
@@ -64,7 +64,7 @@ static int add_column(struct trk_series *series, const char *name)
     if (!column->name || (series->capacity && !column->value)) {
         free(column->name);
         free(column->value);
-        return -1;
+        return -ENOMEM;
     }
     assert(series->rows <= series->capacity);
     for (size_t row = 0; row < series->rows; row++)

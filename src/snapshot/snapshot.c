@@ -87,7 +87,7 @@ static int column_of(struct loader *loader, struct trk_series *series, const cha
 {
     int column = trk__series_column(series, name);
     if (column < 0)
-        trk__pull_fail(&loader->pull, "more columns than a table may have");
+        trk__pull_fail_by(&loader->pull, column, "more columns than a table may have");
     return column;
 }
 
@@ -109,10 +109,8 @@ static const char *key_text(const struct loader *loader)
 static void add_row(struct loader *loader, struct trk_series *series)
 {
     int code = trk__series_add_row(series);
-    if (code == -E2BIG)
-        trk__pull_fail(&loader->pull, "rows name more columns than they fill");
-    else if (code < 0)
-        trk__pull_fail(&loader->pull, "no memory for the rows");
+    if (code < 0)
+        trk__pull_fail_by(&loader->pull, code, "rows name more columns than they fill");
 }
 
 static void take_row(struct loader *loader, struct trk_series *series)
@@ -177,8 +175,7 @@ static void take_part(struct loader *loader)
     int code = trk__snapshot_set(loader->snapshot, key_text(loader),
                                  loader->value.data ? loader->value.data : "null");
     if (code < 0)
-        trk__pull_fail(&loader->pull,
-                       code == -E2BIG ? "more than 256 keys" : "no memory for the record");
+        trk__pull_fail_by(&loader->pull, code, "more than 256 keys");
 }
 
 static struct trk_series *table_called(struct trk_snapshot *snapshot, const char *key)
@@ -225,7 +222,7 @@ static int load(struct trk_input *input, const char *name, enum extent extent,
 {
     struct loader loader = {.snapshot = trk__snapshot_new(), .extent = extent};
     if (!loader.snapshot)
-        return trk__error_set(error, -ENOMEM, "%s: no memory", name);
+        return trk__error_set(error, -ENOMEM, "%s: %s", name, strerror(ENOMEM));
     trk__buffer_init(&loader.key, TRK_PULL_STRING_MAX);
     trk__buffer_init(&loader.scratch, TRK_PULL_STRING_MAX);
     trk__buffer_init(&loader.value, PART_MAX_BYTES);
@@ -332,7 +329,8 @@ static bool descend(struct trk_pull *pull, struct trk_buffer *key, const char *p
     return !pull->failure;
 }
 
-char *trk__json_text_at(const char *json, const char *path)
+/* 0, also where there is none and *ret_text is NULL, or -ENOMEM. */
+static int text_at(const char *json, const char *path, char **ret_text)
 {
     struct trk_input input;
     struct trk_pull pull;
@@ -340,26 +338,34 @@ char *trk__json_text_at(const char *json, const char *path)
     trk__input_init_memory(&input, json, strlen(json));
     trk__pull_init(&pull, &input, "", NULL);
     trk__buffer_init(&text, PART_MAX_BYTES);
-    char *found = NULL;
+    *ret_text = NULL;
     if (descend(&pull, &text, path)) {
         int byte = trk__pull_peek(&pull);
         trk__buffer_clear(&text);
         int code = byte == '"' ? trk__pull_string(&pull, &text) : trk__pull_skip(&pull, &text);
         bool is_null = byte == 'n';
-        if (code == 0 && !is_null)
-            found = strdup(text.data ? text.data : "");
+        if (code == 0 && !is_null) {
+            *ret_text = strdup(text.data ? text.data : "");
+            if (!*ret_text)
+                pull.failure = -ENOMEM;
+        }
     }
+    int code = pull.failure == -ENOMEM ? -ENOMEM : 0;
     trk__buffer_done(&text);
     trk__pull_done(&pull);
     trk__input_done(&input);
-    return found;
+    return code;
 }
 
-double trk__json_number_at(const char *json, const char *path)
+char *trk__json_text_at(const char *json, const char *path)
 {
-    TRK_CLEANUP_FREE char *text = trk__json_text_at(json, path);
-    if (!text)
-        return NAN;
+    char *text;
+    text_at(json, path, &text);
+    return text;
+}
+
+static double number_of(const char *text)
+{
     struct trk_input input;
     struct trk_pull pull;
     struct trk_buffer scratch;
@@ -376,6 +382,12 @@ double trk__json_number_at(const char *json, const char *path)
     return value;
 }
 
+double trk__json_number_at(const char *json, const char *path)
+{
+    TRK_CLEANUP_FREE char *text = trk__json_text_at(json, path);
+    return text ? number_of(text) : NAN;
+}
+
 static const char *part_of(const struct trk_snapshot *snapshot, const char *path,
                            const char **ret_rest)
 {
@@ -387,16 +399,24 @@ static const char *part_of(const struct trk_snapshot *snapshot, const char *path
     return NULL;
 }
 
-double trk__snapshot_number(const struct trk_snapshot *snapshot, const char *path)
+void trk__snapshot_note(const struct trk_snapshot *snapshot, int code)
 {
-    const char *rest, *json = part_of(snapshot, path, &rest);
-    return json ? trk__json_number_at(json, rest) : NAN;
+    if (code == -ENOMEM)
+        ((struct trk_snapshot *)(uintptr_t)snapshot)->failure = code;
 }
 
 char *trk__snapshot_text(const struct trk_snapshot *snapshot, const char *path)
 {
     const char *rest, *json = part_of(snapshot, path, &rest);
-    return json ? trk__json_text_at(json, rest) : NULL;
+    char *text = NULL;
+    trk__snapshot_note(snapshot, json ? text_at(json, rest, &text) : 0);
+    return text;
+}
+
+double trk__snapshot_number(const struct trk_snapshot *snapshot, const char *path)
+{
+    TRK_CLEANUP_FREE char *text = trk__snapshot_text(snapshot, path);
+    return text ? number_of(text) : NAN;
 }
 
 char *trk__json_with(const char *object, const char *key, const char *value)

@@ -20,7 +20,11 @@ struct trk_snapshot {
     struct trk_series
         detail; /* what schema v2 has no column for, by names of schema full with their prefixes */
     uint64_t dropped_values; /* in rows, that are neither a number nor absent */
+    int failure; /* -ENOMEM: a value that was asked for is there and could not be given; it seemed absent */
 };
+
+/* Says in a snapshot that is only read that memory was short. */
+void trk__snapshot_note(const struct trk_snapshot *snapshot, int code);
 
 /* An empty one, or NULL without memory. */
 struct trk_snapshot *trk__snapshot_new(void);

@@ -44,8 +44,10 @@ static struct trk_run_info *add_run(struct trk_store_list *list)
         return NULL;
     if (list->count % STEP == 0) {
         void *grown = realloc(list->run, (list->count + STEP) * sizeof *list->run);
-        if (!grown)
+        if (!grown) {
+            list->failure = -ENOMEM;
             return NULL;
+        }
         list->run = grown;
     }
     struct trk_run_info *run = &list->run[list->count++];
@@ -107,8 +109,14 @@ static void list_record(int dir_fd, const char *name, const char *id, struct trk
                         struct trk_store_list *list)
 {
     struct stat status;
-    if (fstatat(dir_fd, name, &status, 0) < 0 || !S_ISREG(status.st_mode))
-        return; /* removed meanwhile, or stale on a network file system */
+    if (fstatat(dir_fd, name, &status, 0) < 0) {
+        if (errno != ENOENT &&
+            errno != ESTALE) /* removed meanwhile, on a network file system too */
+            list->failure = -errno;
+        return;
+    }
+    if (!S_ISREG(status.st_mode))
+        return;
     struct trk_run_info *run = add_run(list);
     if (!run)
         return;
@@ -125,6 +133,10 @@ static void list_record(int dir_fd, const char *name, const char *id, struct trk
         return;
     }
     trk__store_describe(head, run);
+    if (head->failure) {
+        describe_damaged(&status, run);
+        snprintf(run->damage, sizeof run->damage, "%s", strerror(-head->failure));
+    }
     trk__snapshot_free(head);
     index->is_stale = true;
 }
@@ -304,11 +316,27 @@ int trk__store_list(const char *path, struct trk_store_list *ret_list, struct tr
         qsort(list.run, list.count, sizeof *list.run, newest_first);
     trk__store_index_save(&index, path, &list);
     trk__store_index_done(&index);
+    if (list.failure) {
+        int code = list.failure;
+        trk__store_list_done(&list);
+        return trk__error_set(error, code, "can't read %s: %s", path, strerror(-code));
+    }
     *ret_list = list;
     return 0;
 }
 
 /* ---- finding ------------------------------------------------------------------------- */
+
+/* Says why there is none: none is kept, or none that is kept can be read. `what`: "" or " of a job". */
+static int no_run(const struct trk_store_list *list, const char *what, struct trk_error *error)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (*list->run[i].damage)
+            return trk__error_set(error, -EBADMSG, "no run can be read; %s: %s", list->run[i].id,
+                                  list->run[i].damage);
+    return trk__error_set(error, -ENOENT,
+                          "no run%s is kept yet; track one: resource-tracker COMMAND", what);
+}
 
 int trk__store_find(const char *path, const char *key, size_t max, char ***ret_paths,
                     struct trk_error *error)
@@ -327,12 +355,24 @@ int trk__store_find(const char *path, const char *key, size_t max, char ***ret_p
         if (run->running || *run->damage || run->kind == TRK_RUN_SYSTEM ||
             (key && strcmp(run->key, kept_key) != 0))
             continue;
-        if (asprintf(&paths[count], "%s/%s%s", path, run->id, RECORD_SUFFIX) > 0)
-            count++;
+        if (asprintf(&paths[count], "%s/%s%s", path, run->id, RECORD_SUFFIX) < 0) {
+            paths[count] = NULL;
+            code = trk__error_set(error, -ENOMEM, "no memory for the list of runs");
+            break;
+        }
+        count++;
     }
+    if (paths && !count && !key && code == 0)
+        code = no_run(&list, " of a job", error);
     trk__store_list_done(&list);
     if (!paths)
         return trk__error_set(error, -ENOMEM, "no memory for the list of runs");
+    if (code < 0) {
+        for (size_t i = 0; i < count; i++)
+            free(paths[i]);
+        free(paths);
+        return code;
+    }
     *ret_paths = paths;
     return (int)count;
 }
@@ -399,8 +439,7 @@ int trk__store_resolve(const char *path, const char *run, char ret_path[TRK_STOR
                                     "no run is called %s, and no file; resource-tracker runs "
                                     "lists them",
                                     run)
-                   : trk__error_set(error, -ENOENT,
-                                    "no run is kept yet; track one: resource-tracker COMMAND");
+                   : no_run(&list, "", error);
     else if (matches > 1)
         code = trk__error_set(error, -EEXIST, "%zu runs are meant by %s; give more of the id",
                               matches, run);

@@ -35,6 +35,7 @@ void trk__store_key_of_text(const char *text, char ret_key[TRK_RUN_KEY_SIZE]);
 struct trk_store_list {
     struct trk_run_info *run;
     size_t count;
+    int failure; /* while the list is made: why a run is missing in it */
 };
 
 int trk__store_list(const char *path, struct trk_store_list *ret_list, struct trk_error *error);

@@ -48,6 +48,7 @@ static void copy_command(const struct trk_snapshot *head, char *text, size_t siz
             snprintf(text + len, size - len, "%s%s", len ? " " : "", word.data ? word.data : "");
         len += put > 0 ? (size_t)put : 0;
     }
+    trk__snapshot_note(head, pull.failure);
     trk__buffer_done(&word);
     trk__pull_done(&pull);
     trk__input_done(&input);

@@ -27,8 +27,9 @@ static int take_header(struct trk_pull *pull, struct trk_series *table, struct t
 {
     for (int next = ','; next == ',' && !pull->failure;) {
         next = trk__input_csv_cell(pull->input, cell);
-        if (cell->failure || trk__series_column(table, text_of(cell)) < 0)
-            return trk__pull_fail(pull, "the header has too many or too long names");
+        int column = cell->failure ? cell->failure : trk__series_column(table, text_of(cell));
+        if (column < 0)
+            return trk__pull_fail_by(pull, column, "the header has too many or too long names");
         if (next == TRK_INPUT_END && !table->columns)
             return trk__pull_fail(pull, "there is no header");
     }
@@ -38,14 +39,15 @@ static int take_header(struct trk_pull *pull, struct trk_series *table, struct t
 static int take_line(struct trk_pull *pull, struct trk_series *table, struct trk_buffer *cell)
 {
     size_t column = 0;
-    if (trk__series_add_row(table) < 0)
-        return trk__pull_fail(pull, "no memory for the rows");
+    int code = trk__series_add_row(table);
+    if (code < 0)
+        return trk__pull_fail_by(pull, code, "the table has too many cells");
     for (int next = ','; next == ','; column++) {
         double value = NAN;
         bool integer = true;
         next = trk__input_csv_cell(pull->input, cell);
         if (cell->failure || column >= table->columns)
-            return trk__pull_fail(pull, "a row has more cells than the header");
+            return trk__pull_fail_by(pull, cell->failure, "a row has more cells than the header");
         if (cell->len && !trk__pull_parse_number(pull, text_of(cell), &value, &integer))
             return trk__pull_fail(pull, "a cell is not a number");
         trk__series_store(table, (int)column, table->rows - 1, value, integer);
@@ -92,7 +94,7 @@ static void take_object(struct trk_pull *pull, struct trk_series *table, struct 
             continue; /* "disk0_name": a text has no place in a table of numbers */
         int column = trk__series_column(table, text_of(key));
         if (column < 0)
-            trk__pull_fail(pull, "more columns than a table may have");
+            trk__pull_fail_by(pull, column, "more columns than a table may have");
         else
             trk__series_store(table, column, table->rows - 1, value, integer);
     }
@@ -322,8 +324,10 @@ static int read_text(const char *path, enum kind kind, struct trk_series *table,
     struct trk_pull pull;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     int code = fd < 0 ? -errno : trk__input_init_fd(&input, fd);
+    if (code < 0)
+        trk__error_set(error, code, "%s: %s", path, strerror(-code));
     if (fd < 0)
-        return trk__error_set(error, code, "%s: %s", path, strerror(-code));
+        return code;
     trk__pull_init(&pull, &input, path, error);
     if (code == 0)
         code = kind == KIND_CSV ? read_csv(&pull, table) : read_jsonl(&pull, table);
@@ -341,10 +345,13 @@ static int read_table(const char *path, enum kind kind, struct trk_snapshot *sna
     trk__series_init(&table, TRK_SCOPE_SYSTEM, TRK_SCHEMA_V2);
     int code = kind == KIND_SQLITE ? read_sqlite(path, &table, error)
                                    : read_text(path, kind, &table, error);
-    if (code == 0)
+    if (code == 0) {
         code = split_table(&table, snapshot);
-    if (code == 0)
-        code = add_metadata(snapshot);
+        if (code == 0)
+            code = add_metadata(snapshot);
+        if (code < 0)
+            trk__error_set(error, code, "%s: %s", path, strerror(-code));
+    }
     trk__series_done(&table);
     return code;
 }
@@ -359,7 +366,7 @@ int trk__table_read(const char *path, struct trk_snapshot **ret_snapshot, struct
         return trk__snapshot_load(path, ret_snapshot, error);
     struct trk_snapshot *snapshot = trk__snapshot_new();
     if (!snapshot)
-        return trk__error_set(error, -ENOMEM, "%s: no memory", path);
+        return trk__error_set(error, -ENOMEM, "%s: %s", path, strerror(ENOMEM));
     code = read_table(path, kind, snapshot, error);
     if (code < 0)
         trk__snapshot_free(snapshot);
