@@ -36,13 +36,16 @@ static int write_page(const void *context, int fd, struct trk_error *error)
 
 static int make_page(const char *run, const struct cli_options *options, struct page *ret_page)
 {
+    const char *path = options->report_path;
     struct trk_report_options wishes;
     trk_report_options_init(&wishes);
     if (options->alone)
         wishes.history = 1;
     struct trk_error error = {0};
     int code = trk_report_run(run, &wishes, &ret_page->html, &ret_page->len, &error);
-    if (code < 0)
+    if (code < 0 && path)
+        cli_fail("--report %s can't be made: %s", path, error.message);
+    else if (code < 0)
         cli_fail("%s", error.message);
     return code;
 }

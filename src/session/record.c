@@ -42,6 +42,7 @@ void trk__session_record_open(struct trk_session *session, const struct trk_opti
     if (!options->save && !options->record_path)
         return;
     int code = trk__recorder_new(&record, &session->recorder);
+    session->record_failure = code == -ENOENT ? 0 : code;
     if (code < 0)
         trk__session_add_note(session, "this run is not kept: %s",
                               code == -ENOENT ? "HOME is not set" : strerror(-code));
@@ -313,6 +314,9 @@ static const char *text_or_none(const char *json)
 int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *error)
 {
     struct trk_recorder *recorder = session->recorder;
+    if (!recorder && session->record_failure)
+        return trk__error_set(error, session->record_failure, "%s",
+                              strerror(-session->record_failure));
     if (!recorder)
         return trk__error_set(error, -ENODATA, "no record of this run is kept");
     struct trk_summary summary = {.size = sizeof summary};
@@ -321,6 +325,8 @@ int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *er
     make_texts(&texts, session, &summary);
     int code = texts.buffer.failure;
     const char *data = texts.buffer.data;
+    if (code < 0)
+        trk__error_set(error, code, "no memory for its figures");
     if (code == 0) {
         struct trk_record_end end = {
             .stop_time = summary.start_time + summary.wall_seconds,

@@ -45,6 +45,7 @@ struct trk_session {
     struct trk_row row;
     struct trk_writer *writer;
     struct trk_recorder *recorder; /* NULL: no record is kept */
+    int record_failure; /* why there is none, where that is not the choice of the caller */
     struct trk_cloud_watch *cloud; /* NULL: not asked for (yet) */
     bool cloud_was_asked;
     int write_failure; /* the first; rows are not lost for statistics, later ones are tried again */

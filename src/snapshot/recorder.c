@@ -417,6 +417,8 @@ static int save_grown(struct trk_recorder *recorder, struct trk_snapshot *snapsh
         code = trk__rows_reader_detail(&reader, &snapshot->detail);
     if (code == 0)
         code = trk__store_take_events(recorder->folder, recorder->id, snapshot);
+    if (code < 0)
+        trk__error_set(error, code, "%s: %s", recorder->rows_path, strerror(-code));
     if (code == 0)
         code = save_into(recorder, snapshot, error);
     trk__rows_reader_close(&reader);

@@ -227,8 +227,11 @@ int trk__rows_file_append(int fd, const struct trk_rows_layout *layout, const do
 static int read_head(struct trk_rows_reader *reader)
 {
     struct head head;
-    if (pread(reader->fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-        memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.order != ORDER)
+    ssize_t got = pread(reader->fd, &head, sizeof head, 0);
+    if (got < 0)
+        return -errno;
+    if (got != (ssize_t)sizeof head || memcmp(head.magic, MAGIC, sizeof head.magic) != 0 ||
+        head.order != ORDER)
         return -EBADMSG;
     uint64_t needed = (uint64_t)sizeof head + head.names_bytes + head.json_bytes;
     if (head.head_bytes > TRK_ROWS_HEAD_MAX || head.head_bytes % 8 || needed > head.head_bytes ||
@@ -238,8 +241,9 @@ static int read_head(struct trk_rows_reader *reader)
     TRK_CLEANUP_FREE char *text = malloc(rest + 1);
     if (!text)
         return -ENOMEM;
-    if (pread(reader->fd, text, rest, sizeof head) != (ssize_t)rest)
-        return -EBADMSG;
+    got = pread(reader->fd, text, rest, sizeof head);
+    if (got != (ssize_t)rest)
+        return got < 0 ? -errno : -EBADMSG;
     text[rest] = '\0';
     int code = take_names(&reader->layout, text, head.names_bytes);
     if (code < 0 || reader->layout.columns != head.columns)

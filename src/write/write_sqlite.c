@@ -65,11 +65,15 @@ static int code_from_result(sqlite3 *db, int result)
 
 static int database_error(const struct sqlite_writer *sqlite, int result, struct trk_error *error)
 {
+    const int cause = errno; /* SQLite's calls leave it as the failed one has set it */
     const int code = code_from_result(sqlite->db, result);
     /* The system's cause says more than SQLite's "disk I/O error". */
-    const bool has_cause = code == -ENOSPC || (code != -EIO && (result & 0xff) == SQLITE_IOERR);
-    return trk__error_set(error, code, "can't write to %s: %s", sqlite->base.path,
-                          has_cause ? strerror(-code) : sqlite3_errmsg(sqlite->db));
+    if (code == -ENOSPC || code == -ENOMEM || (result & 0xff) == SQLITE_IOERR)
+        return trk__error_set(error, code, "can't write to %s: %s", sqlite->base.path,
+                              strerror(-code));
+    return trk__error_set(error, code, "can't write to %s: %s%s%s%s", sqlite->base.path,
+                          sqlite3_errmsg(sqlite->db), cause > 0 ? " (" : "",
+                          cause > 0 ? strerror(cause) : "", cause > 0 ? ")" : "");
 }
 
 /* A journal of the old file would be played back into the new one. */
@@ -130,8 +134,12 @@ static int sqlite_open(struct trk_writer *writer, bool overwrite, struct trk_err
     TRK_CLEANUP_FREE char *real = realpath(writer->path, NULL);
     if (!real)
         return trk__output_open_error(writer->path, -errno, error);
+    errno = 0;
     int result =
         sqlite3_open_v2(real, &sqlite->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    /* A file that can't be opened for writing SQLite opens for reading. */
+    if (result == SQLITE_OK && sqlite3_db_readonly(sqlite->db, "main") == 1)
+        return trk__output_open_error(writer->path, errno > 0 ? -errno : -EROFS, error);
     if (result == SQLITE_OK) {
         /* A tracker is small: no preallocated memory, and few pages kept. */
         sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 0, 0);
@@ -177,6 +185,7 @@ static int make_table(struct sqlite_writer *sqlite, struct trk_error *error)
     const struct trk_columns *columns = &sqlite->base.columns;
     struct trk_buffer *sql = &sqlite->base.line;
     trk__buffer_clear(sql);
+    errno = 0;
     add_create(sql, columns);
     int result =
         sql->failure ? SQLITE_NOMEM : sqlite3_exec(sqlite->db, sql->data, NULL, NULL, NULL);
