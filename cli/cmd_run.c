@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A job that is not started leaves no empty output file behind, so that the corrected line does
@@ -27,7 +28,8 @@ static void give_up(const struct cli_options *options, trk_session *session, boo
 static bool output_will_be_new(const struct cli_options *options)
 {
     const char *path = options->session.output_path;
-    return path && strcmp(path, "-") != 0 && access(path, F_OK) < 0 && errno == ENOENT;
+    struct stat status;
+    return path && strcmp(path, "-") != 0 && lstat(path, &status) < 0 && errno == ENOENT;
 }
 
 static int supervise_and_tell(const struct cli_options *options, trk_session *session,
@@ -74,8 +76,10 @@ int cli_cmd_run(const struct cli_options *options)
     bool output_is_new = output_will_be_new(options);
     trk_session *session;
     struct trk_error error = {0};
-    if (trk_session_new(&session_options, &session, &error) < 0) {
-        drop_output(options, output_is_new);
+    code = trk_session_new(&session_options, &session, &error);
+    if (code < 0) {
+        drop_output(options,
+                    output_is_new && code != -EEXIST); /* that: another's, made meanwhile */
         return cli_fail("%s", error.message);
     }
 

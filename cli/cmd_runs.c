@@ -245,28 +245,38 @@ static const char *outcome_colour(const struct trk_run_info *run)
     return run->interrupted || run->running ? CLI_YELLOW : CLI_GREEN;
 }
 
-static trk_frame *rows_of(const char *path)
+/* A run that is not over, or damaged, has no more to show. Returns the exit status. */
+static int tell_part(const struct trk_run_info *run, const char *part, int code,
+                     const struct trk_error *error)
+{
+    if (code >= 0 || code == -ENODATA || run->running || *run->damage)
+        return 0;
+    return cli_fail("%s of run %s can't be shown: %s", part, run->id,
+                    *error->message ? error->message : strerror(-code));
+}
+
+static int rows_of(const char *path, trk_frame **ret_frame, struct trk_error *error)
 {
     trk_tracker *tracker = NULL;
-    trk_frame *frame = NULL;
     struct trk_frame_options options;
     trk_frame_options_init(&options);
     options.bytes = true;
-    if (trk_tracker_load(path, &tracker, NULL) == 0 &&
-        trk_tracker_frame(tracker, &options, &frame, NULL) < 0)
-        frame = NULL;
+    *ret_frame = NULL;
+    int code = trk_tracker_load(path, &tracker, error);
+    if (code == 0)
+        code = trk_tracker_frame(tracker, &options, ret_frame, error);
     trk_tracker_free(tracker);
-    return frame;
+    return code;
 }
 
-static void print_details(const char *path, const struct trk_run_info *run)
+static int print_details(const char *path, const struct trk_run_info *run)
 {
     char started[CLI_STARTED_SIZE], outcome[CLI_OUTCOME_SIZE], wall[CLI_HUMAN_SIZE];
     cli_run_started(run, started);
     cli_run_outcome(run, outcome);
     if (*run->damage) {
         printf("run       %s\noutcome   damaged: %s\nrecord    %s\n", run->id, run->damage, path);
-        return;
+        return 0;
     }
     printf("run       %s\n%s   %s\n", run->id,
            run->kind == TRK_RUN_ATTACHED ? "process" : "command", cli_run_subject(run));
@@ -277,47 +287,57 @@ static void print_details(const char *path, const struct trk_run_info *run)
     const char *colour = outcome_colour(run);
     printf("started   %s\noutcome   %s%s%s\ntime      %s\n", started, colour, outcome,
            *colour ? CLI_PLAIN : "", cli_human_or_dash(cli_human_seconds, run->wall_seconds, wall));
-    trk_frame *frame = rows_of(path);
+    trk_frame *frame;
+    struct trk_error error = {0};
+    int code = rows_of(path, &frame, &error);
     print_cpu(run, frame);
     print_memory(run, frame);
     trk_frame_free(frame);
     printf("samples   %llu\nrecord    %s\n", (unsigned long long)run->samples, path);
+    return tell_part(run, "the course", code, &error);
 }
 
-static void show_run(const struct cli_options *options, const trk_runs *runs,
-                     struct trk_run_info *run)
+static int show_run(const struct cli_options *options, const trk_runs *runs,
+                    struct trk_run_info *run)
 {
     char path[PATH_SIZE];
     trk_phases *phases = NULL;
-    if (trk_runs_resolve(runs, run->id, path, sizeof path, NULL) < 0)
-        strcpy(path, "-");
-    else if (trk_phases_new(path, &phases, NULL) < 0)
+    struct trk_error error = {0};
+    if (trk_runs_resolve(runs, run->id, path, sizeof path, &error) < 0)
+        return cli_fail("%s", error.message);
+    int code = trk_phases_new(path, &phases, &error);
+    if (code < 0)
         phases = NULL;
+    int status = tell_part(run, "the phases", code, &error);
     if (options->json) {
         print_run_json(run);
         print_phases_json(phases);
     } else {
         cli_run_make_printable(run);
-        print_details(path, run);
+        int other = print_details(path, run);
+        status = status ? status : other;
         print_phases(phases, run->start_time);
     }
     trk_phases_free(phases);
+    return status;
 }
 
 static int show_runs(const struct cli_options *options, const trk_runs *runs)
 {
     static char *last[] = {NULL, NULL};
     char **words = options->operands[0] ? options->operands : last;
+    int status = 0;
     do {
         long index = find_run(runs, *words);
         struct trk_run_info run = {.size = sizeof run};
         if (index < 0)
             return CLI_EXIT_OWN;
         trk_runs_at(runs, (size_t)index, &run);
-        show_run(options, runs, &run);
+        int shown = show_run(options, runs, &run);
+        status = status ? status : shown;
         words++;
     } while (*words);
-    return 0;
+    return status;
 }
 
 /* ---- export -------------------------------------------------------------------------- */

@@ -1,11 +1,13 @@
-/* Makes one fallible call fail: the TRK_FAULT_AT-th that the command makes, counted from 1.
+/* Makes one fallible call fail: with TRK_FAULT_AT=WAY:N the N-th whose stack has the hash WAY, counted from 1. A way and not
+ * the number of the call, because that varies with the time that things take.
  *
- * The linker sends each call of a name in meson.build's list to __wrap_NAME here (ld --wrap). The count, and
- * the stack of each call, go to a page shared with the runner (TRK_FAULT_PAGE), so that they are known
- * however the command ends. Without these variables every call goes through. */
+ * The linker sends each call of a name in meson.build's list to __wrap_NAME here (ld --wrap). The stack of each call, and the
+ * call that failed, go to a page shared with the test (TRK_FAULT_PAGE), so that they are known however the command
+ * ends. Without these variables every call goes through. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -33,17 +35,18 @@
 
 enum { RECORDS_MAX = 1 << 16, NAME_SIZE = 32, FRAMES_MAX = 12 };
 
-/* The runner reads this layout: see Page in tests/fault/run. */
+/* The test reads this layout: see Page in tests/fault/test_faults.py. */
 struct fault_page {
     _Atomic uint64_t calls;
-    uint64_t failed_at; /* 0: none yet */
-    uint64_t caller;    /* of the call that failed, as an offset in the program */
+    _Atomic uint64_t seen; /* of the way that is to fail */
+    uint64_t caller;       /* of the call that failed, as an offset in the program; 0: none yet */
+    uint64_t error;        /* its errno */
     char name[NAME_SIZE];
     uint64_t stacks[RECORDS_MAX]; /* a hash of the way to each call */
 };
 
 static struct fault_page *page;
-static uint64_t fail_at;
+static uint64_t fail_way, fail_nth;
 
 extern const char __executable_start[], etext[];
 
@@ -77,18 +80,19 @@ static uint64_t hash_stack(const struct frame *frame)
     return hash;
 }
 
-__attribute__((no_sanitize("address"), noinline)) static bool fault_now(const char *name,
-                                                                        const void *frame_address)
+__attribute__((no_sanitize("address"), noinline)) static bool
+fault_now(const char *name, const void *frame_address, int error)
 {
     if (!page)
         return false;
     const struct frame *frame = frame_address;
+    uint64_t way = hash_stack(frame);
     uint64_t number = atomic_fetch_add(&page->calls, 1) + 1;
     if (number <= RECORDS_MAX)
-        page->stacks[number - 1] = hash_stack(frame);
-    if (number != fail_at)
+        page->stacks[number - 1] = way;
+    if (way != fail_way || atomic_fetch_add(&page->seen, 1) + 1 != fail_nth)
         return false;
-    page->failed_at = number;
+    page->error = (uint64_t)error;
     page->caller = frame->return_address - (uintptr_t)__executable_start;
     strncpy(page->name, name, sizeof page->name - 1);
     return true;
@@ -98,7 +102,7 @@ __attribute__((no_sanitize("address"), noinline)) static bool fault_now(const ch
     type __real_##name parameters;                                                                 \
     type __wrap_##name parameters                                                                  \
     {                                                                                              \
-        if (fault_now(#name, __builtin_frame_address(0))) {                                        \
+        if (fault_now(#name, __builtin_frame_address(0), error)) {                                 \
             errno = error;                                                                         \
             return failure;                                                                        \
         }                                                                                          \
@@ -122,7 +126,7 @@ FALLIBLE(void *, mmap64, MAP_FAILED, ENOMEM,
 int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int __wrap_asprintf(char **text, const char *format, ...)
 {
-    if (fault_now("asprintf", __builtin_frame_address(0)))
+    if (fault_now("asprintf", __builtin_frame_address(0), ENOMEM))
         return -1;
     va_list list;
     va_start(list, format);
@@ -144,7 +148,7 @@ int __wrap_asprintf(char **text, const char *format, ...)
             mode = va_arg(list, mode_t);                                                           \
             va_end(list);                                                                          \
         }                                                                                          \
-        if (fault_now(#name, __builtin_frame_address(0))) {                                        \
+        if (fault_now(#name, __builtin_frame_address(0), EMFILE)) {                                \
             errno = EMFILE;                                                                        \
             return -1;                                                                             \
         }                                                                                          \
@@ -213,7 +217,7 @@ FALLIBLE(int, fflush, EOF, ENOSPC, (FILE * stream), (stream))
 int __real_fclose(FILE *stream);
 int __wrap_fclose(FILE *stream)
 {
-    bool fails = fault_now("fclose", __builtin_frame_address(0));
+    bool fails = fault_now("fclose", __builtin_frame_address(0), ENOSPC);
     int result = __real_fclose(stream);
     if (!fails)
         return result;
@@ -230,7 +234,7 @@ int __wrap_fclose(FILE *stream)
         long argument = va_arg(list, long);                                                          \
         va_end(list);                                                                                \
         /* Locks are advisory and SQLite tries again; a new descriptor is what can fail for good. */ \
-        if (what == F_DUPFD_CLOEXEC && fault_now(#name, __builtin_frame_address(0))) {               \
+        if (what == F_DUPFD_CLOEXEC && fault_now(#name, __builtin_frame_address(0), EMFILE)) {       \
             errno = EMFILE;                                                                          \
             return -1;                                                                               \
         }                                                                                            \
@@ -284,7 +288,7 @@ long __wrap_syscall(long number, ...)
     for (unsigned i = 0; i < 6; i++)
         argument[i] = va_arg(list, long);
     va_end(list);
-    if (fault_now("syscall", __builtin_frame_address(0))) {
+    if (fault_now("syscall", __builtin_frame_address(0), ENOSYS)) {
         errno = ENOSYS;
         return -1;
     }
@@ -301,42 +305,53 @@ int __wrap_prctl(int option, ...)
     for (unsigned i = 0; i < 4; i++)
         argument[i] = va_arg(list, unsigned long);
     va_end(list);
-    if (fault_now("prctl", __builtin_frame_address(0))) {
+    if (fault_now("prctl", __builtin_frame_address(0), EINVAL)) {
         errno = EINVAL;
         return -1;
     }
     return __real_prctl(option, argument[0], argument[1], argument[2], argument[3]);
 }
 
+#define FALLIBLE_BY_RESULT(name, error, parameters, arguments)                                     \
+    int __real_##name parameters;                                                                  \
+    int __wrap_##name parameters                                                                   \
+    {                                                                                              \
+        return fault_now(#name, __builtin_frame_address(0), error) ? error                         \
+                                                                   : __real_##name arguments;      \
+    }
+
 /* These return the error itself. */
-FALLIBLE(int, posix_spawn, EAGAIN, 0,
-         (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
-          const posix_spawnattr_t *attributes, char *const words[], char *const environment[]),
-         (pid, path, actions, attributes, words, environment))
-FALLIBLE(int, posix_spawnp, EAGAIN, 0,
-         (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
-          const posix_spawnattr_t *attributes, char *const words[], char *const environment[]),
-         (pid, path, actions, attributes, words, environment))
-FALLIBLE(int, posix_spawn_file_actions_init, ENOMEM, 0, (posix_spawn_file_actions_t * actions),
-         (actions))
-FALLIBLE(int, posix_spawn_file_actions_adddup2, ENOMEM, 0,
-         (posix_spawn_file_actions_t * actions, int fd, int to), (actions, fd, to))
-FALLIBLE(int, posix_spawn_file_actions_addopen, ENOMEM, 0,
-         (posix_spawn_file_actions_t * actions, int fd, const char *path, int flags, mode_t mode),
-         (actions, fd, path, flags, mode))
-FALLIBLE(int, posix_spawnattr_init, ENOMEM, 0, (posix_spawnattr_t * attributes), (attributes))
-FALLIBLE(int, pthread_create, EAGAIN, 0,
-         (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *),
-          void *argument),
-         (thread, attributes, start, argument))
-FALLIBLE(int, pthread_sigmask, EINVAL, 0, (int how, const sigset_t *set, sigset_t *old),
-         (how, set, old))
+FALLIBLE_BY_RESULT(posix_spawn, EAGAIN,
+                   (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+                    const posix_spawnattr_t *attributes, char *const words[],
+                    char *const environment[]),
+                   (pid, path, actions, attributes, words, environment))
+FALLIBLE_BY_RESULT(posix_spawnp, EAGAIN,
+                   (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+                    const posix_spawnattr_t *attributes, char *const words[],
+                    char *const environment[]),
+                   (pid, path, actions, attributes, words, environment))
+FALLIBLE_BY_RESULT(posix_spawn_file_actions_init, ENOMEM, (posix_spawn_file_actions_t * actions),
+                   (actions))
+FALLIBLE_BY_RESULT(posix_spawn_file_actions_adddup2, ENOMEM,
+                   (posix_spawn_file_actions_t * actions, int fd, int to), (actions, fd, to))
+FALLIBLE_BY_RESULT(posix_spawn_file_actions_addopen, ENOMEM,
+                   (posix_spawn_file_actions_t * actions, int fd, const char *path, int flags,
+                    mode_t mode),
+                   (actions, fd, path, flags, mode))
+FALLIBLE_BY_RESULT(posix_spawnattr_init, ENOMEM, (posix_spawnattr_t * attributes), (attributes))
+FALLIBLE_BY_RESULT(pthread_create, EAGAIN,
+                   (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                    void *argument),
+                   (thread, attributes, start, argument))
+FALLIBLE_BY_RESULT(pthread_sigmask, EINVAL, (int how, const sigset_t *set, sigset_t *old),
+                   (how, set, old))
 
 /* vfork returns twice through one frame, so nothing written in C may stand between it and its caller: this
  * one asks first and then jumps. */
 __attribute__((used)) int trk_fault_vfork_fails(void)
 {
-    if (!fault_now("vfork", __builtin_frame_address(0)))
+    if (!fault_now("vfork", __builtin_frame_address(0), EAGAIN))
         return 0;
     errno = EAGAIN;
     return 1;
@@ -384,6 +399,7 @@ __attribute__((constructor)) static void fault_init(void)
     close(fd);
     if (mapped == MAP_FAILED)
         return;
-    fail_at = at ? strtoull(at, NULL, 10) : 0;
+    if (at && sscanf(at, "%" SCNx64 ":%" SCNu64, &fail_way, &fail_nth) != 2)
+        return;
     page = mapped;
 }
