@@ -1,5 +1,8 @@
-/* Faults that brought a huge page, as the kernel counts them on the whole machine: no process had more of them since.
- * With them a few faults may stand for much memory. */
+/* Memory that faults brought in huge pages, as the kernel counts them on the whole machine: no process had more of it
+ * since. With them a few faults may stand for much memory.
+ *
+ * Pages are huge in several sizes: the one that a page table maps (2 MiB with pages of 4 KiB, 512 MiB with 64 KiB) and,
+ * from Linux 6.8 on, smaller ones (mTHP). See Documentation/admin-guide/mm/transhuge.rst. */
 #ifndef TRK_ACCOUNT_HUGE_FAULTS_H
 #define TRK_ACCOUNT_HUGE_FAULTS_H
 
@@ -9,21 +12,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TRK_HUGE_PATH_SIZE = 96 };
+enum { TRK_HUGE_PATH_SIZE = 96, TRK_HUGE_SIZES_MAX = 16 };
+
+struct trk_huge_size {
+    uint64_t page_bytes;
+    uint64_t count; /* of faults that brought one */
+    char path[TRK_HUGE_PATH_SIZE];
+    struct trk_kept_file count_file;
+};
 
 struct trk_huge_faults {
     bool is_open;
-    uint64_t page_bytes; /* of a huge page; 0: this kernel has none, or none is allowed */
-    struct trk_kept_file count_file;
-    char path[TRK_HUGE_PATH_SIZE];
-    bool is_vmstat; /* the count is one line of many, and dear: kernels before 6.10 */
-    uint64_t count;
+    bool is_vmstat; /* the count is one line of many, and expensive: kernels before 6.10 */
+    unsigned size_count;
+    struct trk_huge_size size[TRK_HUGE_SIZES_MAX]; /* those that are allowed */
+    uint64_t largest_bytes;                        /* of them; 0: there are none */
+    uint64_t bytes; /* that all these faults have brought, up to the last read */
 };
 
-/* The count as it is now; 0 where there are no huge pages. Opened by the first call. */
+/* `bytes` as it is now; 0 where there are no huge pages. Opened by the first call. */
 uint64_t trk__huge_faults_now(struct trk_huge_faults *huge, const struct trk_context *context);
 
-/* What `faults` of a process may have mapped beyond small pages since the count was `before`. */
+/* What `faults` of a process may have mapped beyond small pages since `bytes` was `before`. */
 uint64_t trk__huge_faults_bytes(const struct trk_huge_faults *huge, uint64_t faults,
                                 uint64_t before);
 

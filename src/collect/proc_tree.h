@@ -33,7 +33,7 @@ struct trk_proc {
     int64_t pss_read_ns;         /* 0: never read */
     uint64_t mark_bytes;         /* largest resident size ever; 0: never read */
     uint64_t mark_faults;        /* its faults when that was read ... */
-    uint64_t mark_huge_faults;   /* ... and the huge ones of the machine */
+    uint64_t mark_huge_bytes;    /* ... and what huge ones of the machine had brought */
     bool mark_is_final;          /* it has ended, and the peak knows */
 };
 

@@ -13,7 +13,9 @@
 #include <string.h>
 
 enum { CELL_LIMIT = 1 << 20 };
-static const size_t TEXT_LIMIT = (size_t)4 << 30;
+/* 4 GiB, or half of the addresses where there are no more. */
+static const size_t TEXT_LIMIT = SIZE_MAX / 2 > UINT32_MAX ? (size_t)(UINT64_C(4) << 30)
+                                                           : SIZE_MAX / 2;
 
 void trk__data_table_done(struct trk_data_table *table)
 {

@@ -31,7 +31,7 @@ void trk__job_init(struct trk_job *job, const struct trk_context *context,
     job->tree.follow_children = options->children;
     job->tree.adopt_orphans = options->reap_children && options->children;
     job->tree.want_switches = options->schema == TRK_SCHEMA_FULL && options->output_path;
-    trk__job_memory_init(&job->memory, options->memory, options->memory_budget_ratio);
+    trk__job_memory_init(&job->memory, context, options->memory, options->memory_budget_ratio);
 }
 
 void trk__job_done(struct trk_job *job)

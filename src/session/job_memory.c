@@ -16,15 +16,15 @@ enum { STALL_CAP_NS = 2000000, KIB = 1024 };
  * whether pages may be sampled. */
 enum { SAMPLING_MATTERS_BYTES = 32 << 20 };
 
-void trk__job_memory_init(struct trk_job_memory *memory, enum trk_memory_mode mode,
-                          double budget_ratio)
+void trk__job_memory_init(struct trk_job_memory *memory, const struct trk_context *context,
+                          enum trk_memory_mode mode, double budget_ratio)
 {
     *memory = (struct trk_job_memory){.mode = mode};
     trk__job_cgroup_init(&memory->cgroup);
     trk__mem_scheduler_init(&memory->scheduler, &(struct trk_mem_scheduler_options){
                                                     .budget_ratio = budget_ratio,
                                                     .stall_cap_ns = STALL_CAP_NS,
-                                                    .page_kb = (double)sysconf(_SC_PAGESIZE) / KIB,
+                                                    .page_kb = (double)context->page_bytes / KIB,
                                                 });
 }
 

@@ -30,8 +30,8 @@ struct trk_job_memory {
     uint64_t given_back_bytes; /* --memory pss: between the look and the reads, which came later */
 };
 
-void trk__job_memory_init(struct trk_job_memory *memory, enum trk_memory_mode mode,
-                          double budget_ratio);
+void trk__job_memory_init(struct trk_job_memory *memory, const struct trk_context *context,
+                          enum trk_memory_mode mode, double budget_ratio);
 void trk__job_memory_done(struct trk_job_memory *memory);
 
 /* After a look at every member: makes the true reads that the mode and the budget allow, and sums up. */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/posix_types.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,9 +282,20 @@ static void add(struct trk_trace_usage *sum, const struct trk_trace_usage *part)
     sum->faults += part->faults;
 }
 
-static uint64_t timeval_ns(struct timeval time)
+/* What the kernel's waitid writes: its times are longs, also where those of the C library have 64 bits and a long
+ * has 32. */
+struct kernel_time {
+    __kernel_long_t seconds, microseconds;
+};
+
+struct kernel_rusage {
+    struct kernel_time user, system;
+    __kernel_long_t others[14];
+};
+
+static uint64_t time_ns(const struct kernel_time *time)
 {
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+    return (uint64_t)time->seconds * 1000000000u + (uint64_t)time->microseconds * 1000u;
 }
 
 static bool read_stat(const struct trk_context *context, pid_t pid, struct trk_proc_stat *ret_stat)
@@ -316,7 +328,7 @@ static bool read_whole(const struct trk_traced *traced, const struct trk_proc_st
 {
     pid_t pid = traced->pid;
     siginfo_t info = {0};
-    struct rusage usage;
+    struct kernel_rusage usage;
     /* The C library's waitid does not hand on the kernel's fifth argument. */
     if (syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOWAIT | WNOHANG, &usage) < 0 ||
         info.si_pid != pid)
@@ -325,8 +337,8 @@ static bool read_whole(const struct trk_traced *traced, const struct trk_proc_st
     ret_ended->status = status_of(&info);
     ret_ended->has_bytes = read_io(traced->io_fd, &io);
     ret_ended->whole = (struct trk_trace_usage){
-        .user_ns = timeval_ns(usage.ru_utime),
-        .system_ns = timeval_ns(usage.ru_stime),
+        .user_ns = time_ns(&usage.user),
+        .system_ns = time_ns(&usage.system),
         .read_bytes = io.read_bytes,
         .write_bytes = io.write_bytes,
         .faults = stat->minor_faults + stat->waited_minor_faults,

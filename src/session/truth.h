@@ -78,7 +78,7 @@ struct trk_truth {
         waited_for; /* ... and those of them whose last faults somebody took over */
     uint32_t next_mark;
     struct trk_huge_faults huge;
-    uint64_t huge_first, huge_before; /* its count at the first look, and at the last */
+    uint64_t huge_first, huge_before; /* its bytes at the first look, and at the last */
 
     struct trk_moment moment[TRK_MOMENTS];
     unsigned moment_count, moment_next;

@@ -12,14 +12,21 @@ enum {
      * much as the look itself. */
     READS_ALWAYS = 4,
     READS_SHARE = 10,
-    /* What one fault may map: the kernel maps a file's neighbouring pages too. */
-    FAULT_BYTES = 64 << 10,
+    /* The kernel maps a file's neighbouring pages too, as many as fit in so much. */
+    FAULT_AROUND_BYTES = 64 << 10,
     MOVED_LITTLE_BYTES = 16 << 20,
     /* An estimate may be off by a tenth while processes grow fast. */
     ESTIMATE_DOUBT = 10,
 };
 
 static const int64_t MOMENT_APART_NS = 900000000;
+
+/* What one fault may map: a page at least. */
+static uint64_t fault_bytes(const struct trk_truth *truth)
+{
+    uint64_t page_bytes = truth->session->context.page_bytes;
+    return page_bytes > FAULT_AROUND_BYTES ? page_bytes : FAULT_AROUND_BYTES;
+}
 
 static uint64_t faults_since_mark(const struct trk_proc *proc)
 {
@@ -41,7 +48,7 @@ static uint64_t huge_bytes_since_mark(const struct trk_truth *truth, const struc
                                       uint64_t faults)
 {
     uint64_t before =
-        proc->mark_huge_faults > truth->huge_first ? proc->mark_huge_faults : truth->huge_first;
+        proc->mark_huge_bytes > truth->huge_first ? proc->mark_huge_bytes : truth->huge_first;
     return trk__huge_faults_bytes(&truth->huge, faults, before);
 }
 
@@ -65,7 +72,8 @@ void trk__truth_mark_ended(struct trk_truth *truth, const struct trk_proc *proc,
         return;
     if (proc->mark_faults && faults_since_mark(proc))
         read_huge(truth);
-    uint64_t moved_bytes = faults_since_mark(proc) * FAULT_BYTES + huge_since_mark(truth, proc);
+    uint64_t moved_bytes =
+        faults_since_mark(proc) * fault_bytes(truth) + huge_since_mark(truth, proc);
     bool moved_little = proc->mark_faults && moved_bytes < MOVED_LITTLE_BYTES;
     if (moved_little && trk__proc_is_zombie(proc)) {
         truth->gone.ended_marks_bytes += proc->mark_bytes;
@@ -86,10 +94,10 @@ static void settle_waited_for(struct trk_truth *truth, uint64_t untold)
     const struct trk_peak_gone *waited_for = &truth->waited_for;
     uint64_t most_bytes = (uint64_t)waited_for->vanished * MOVED_LITTLE_BYTES;
     uint64_t moved_bytes = most_bytes;
-    if (waited_for->vanished && untold < most_bytes / FAULT_BYTES) {
+    if (waited_for->vanished && untold < most_bytes / fault_bytes(truth)) {
         read_huge(truth);
-        moved_bytes =
-            untold * FAULT_BYTES + trk__huge_faults_bytes(&truth->huge, untold, truth->huge_before);
+        moved_bytes = untold * fault_bytes(truth) +
+                      trk__huge_faults_bytes(&truth->huge, untold, truth->huge_before);
     }
     if (moved_bytes < most_bytes) {
         gone->ended_marks_bytes += waited_for->vanished_marks_bytes;
@@ -99,7 +107,7 @@ static void settle_waited_for(struct trk_truth *truth, uint64_t untold)
         gone->vanished_marks_bytes += waited_for->vanished_marks_bytes;
     }
     truth->waited_for = (struct trk_peak_gone){0};
-    truth->huge_before = truth->huge.count;
+    truth->huge_before = truth->huge.bytes;
 }
 
 /* False: it has none any more, it has ended since the look. */
@@ -112,7 +120,7 @@ static bool read_mark(struct trk_truth *truth, struct trk_proc *proc)
     if (mark.peak_rss_bytes > proc->mark_bytes)
         proc->mark_bytes = mark.peak_rss_bytes;
     proc->mark_faults = proc->stat.minor_faults + proc->stat.major_faults;
-    proc->mark_huge_faults = truth->huge.count;
+    proc->mark_huge_bytes = truth->huge.bytes;
     truth->ignores_sigchld |= mark.ignores_sigchld;
     return true;
 }
@@ -214,13 +222,14 @@ static bool has_given_up_memory(const struct trk_proc *proc)
 static bool is_mark_wanted(const struct trk_truth *truth, const struct trk_proc *proc,
                            uint32_t reads)
 {
-    enum { LITTLE_PAGES = 256 };
+    enum { LITTLE_BYTES = 1 << 20 };
+    uint64_t page_bytes = truth->session->context.page_bytes;
     uint64_t faults = faults_since_mark(proc);
     if (!truth->source[TRK_TRUTH_HWM].is_open || (proc->mark_bytes && !faults))
         return false;
-    uint64_t huge_pages = huge_since_mark(truth, proc) / truth->session->context.page_bytes;
-    return reads ||
-           (!proc->mark_faults && faults + huge_pages > proc->statm.resident_pages + LITTLE_PAGES);
+    uint64_t huge_pages = huge_since_mark(truth, proc) / page_bytes;
+    return reads || (!proc->mark_faults &&
+                     faults + huge_pages > proc->statm.resident_pages + LITTLE_BYTES / page_bytes);
 }
 
 static uint32_t reads_of_a_look(uint32_t processes)

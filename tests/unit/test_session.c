@@ -743,6 +743,30 @@ static void only_one_session_at_a_time_reaps(void)
     close(options.signal_fd);
 }
 
+/* arm64 and ppc64 may have pages of 64 KiB. */
+static void pages_may_be_larger(void)
+{
+    enum { MIB = 1 << 20, PAGE_BYTES = 64 << 10 };
+    struct trk_options options;
+    struct world w;
+    uint64_t high = 0;
+    trk_options_init(&options);
+    options.memory = TRK_MEMORY_RSS;
+    world_init(&w, &options);
+    w.session->context.page_bytes = PAGE_BYTES;
+    start(&w, 100);
+    tick(&w, SECOND / 500);
+    fake_process_write(
+        &w.root,
+        &(struct fake_process){
+            .pid = 100, .ppid = 1, .start = 1, .utime = 60, .minflt = 20, .resident = 1000});
+    tick(&w, SECOND);
+    CHECK_NEAR(value(&w, "process_rss_bytes"), 1000 * PAGE_BYTES, 0);
+    CHECK(trk__peak_high(&w.session->truth.peak, 0, &high));
+    CHECK(high >= 1000 * PAGE_BYTES && high <= 1100 * (uint64_t)PAGE_BYTES);
+    world_done(&w);
+}
+
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
@@ -763,7 +787,9 @@ int main(int argc, char *argv[])
         TEST(a_read_after_memory_was_given_back_lowers_no_bound),
         TEST(one_that_was_born_too_late_for_a_look_counts_in_the_next),
         TEST(the_kernels_log_names_whom_it_killed),
-        TEST(beyond_ten_thousand_the_smallest_processes_are_merged), TEST(only_one_session_at_a_time_reaps),
+        TEST(beyond_ten_thousand_the_smallest_processes_are_merged),
+        TEST(only_one_session_at_a_time_reaps),
+        TEST(pages_may_be_larger),
     };
     return CHECK_MAIN(argc, argv, tests);
 }

@@ -242,19 +242,21 @@ static void huge_faults_are_counted_where_the_kernel_has_them(void)
     trk__huge_faults_close(&huge);
 
     fake_root_write(&root, HUGE_PAGES "enabled", "[always] madvise never\n");
-    CHECK_U64(trk__huge_faults_now(&huge, &context), 7); /* an older kernel */
+    CHECK_U64(trk__huge_faults_now(&huge, &context), 7 * 2097152); /* an older kernel */
     fake_root_write(&root, "proc/vmstat", "nr_free_pages 5\nthp_fault_alloc 9\nthp_split 1\n");
-    CHECK_U64(trk__huge_faults_now(&huge, &context), 9);
-    CHECK_U64(trk__huge_faults_bytes(&huge, 100, 7),
-              2 * 2097152);                                  /* no more than the machine had ... */
-    CHECK_U64(trk__huge_faults_bytes(&huge, 1, 7), 2097152); /* ... nor than the process faulted */
+    CHECK_U64(trk__huge_faults_now(&huge, &context), 9 * 2097152);
+    CHECK_U64(trk__huge_faults_bytes(&huge, 100, 7 * 2097152),
+              2 * 2097152); /* no more than the machine had ... */
+    CHECK_U64(trk__huge_faults_bytes(&huge, 1, 7 * 2097152),
+              2097152); /* ... nor than the process faulted */
+    CHECK_U64(trk__huge_faults_bytes(&huge, UINT64_MAX, 7 * 2097152), 2 * 2097152);
     trk__huge_faults_close(&huge);
 
     fake_root_write(&root, count, "12\n");
-    CHECK_U64(trk__huge_faults_now(&huge, &context), 12);
+    CHECK_U64(trk__huge_faults_now(&huge, &context), 12 * 2097152);
     fake_root_write(&root, count, "\n");
     CHECK_U64(trk__huge_faults_now(&huge, &context),
-              12); /* what cannot be read tells nothing new */
+              12 * 2097152); /* what cannot be read tells nothing new */
     trk__huge_faults_close(&huge);
     trk__context_done(&context);
     fake_root_done(&root);
@@ -265,6 +267,46 @@ static void the_end_of_a_process_takes_some_time(void)
     const uint64_t second_ns = 1000000000;
     uint64_t each_ns = trk__teardown_measure_ns();
     CHECK(each_ns > 1000 && each_ns < second_ns);
+}
+
+static void size_of_huge_pages(const struct fake_root *root, unsigned kib, const char *enabled,
+                               unsigned count)
+{
+    char path[128];
+    snprintf(path, sizeof path, HUGE_PAGES "hugepages-%ukB/enabled", kib);
+    fake_root_write(root, path, "%s\n", enabled);
+    snprintf(path, sizeof path, HUGE_PAGES "hugepages-%ukB/stats/anon_fault_alloc", kib);
+    fake_root_write(root, path, "%u\n", count);
+}
+
+/* Pages of 16 KiB: a page table maps 32 MiB, and 2 MiB is one of the smaller sizes. */
+static void huge_pages_have_the_sizes_that_the_kernel_says(void)
+{
+    enum { KIB = 1024, MIB = 1 << 20 };
+    struct trk_context context;
+    struct fake_root root;
+    struct trk_huge_faults huge = {0};
+    fake_root_init(&root);
+    fake_root_write(&root, "proc/vmstat", "thp_fault_alloc 3\n");
+    fake_root_write(&root, HUGE_PAGES "enabled", "always [madvise] never\n");
+    fake_root_write(&root, HUGE_PAGES "hpage_pmd_size", "33554432\n");
+    size_of_huge_pages(&root, 64, "[always] inherit madvise never", 1000);
+    size_of_huge_pages(&root, 2048, "always inherit madvise [never]", 5);
+    size_of_huge_pages(&root, 32768, "always [inherit] madvise never", 3);
+    CHECK(trk__context_init(&context, root.path, NULL) == 0);
+    uint64_t before = trk__huge_faults_now(&huge, &context);
+    CHECK_U64(before,
+              3 * 32 * (uint64_t)MIB + 1000 * 64 * KIB); /* a size that is off brings none */
+    size_of_huge_pages(&root, 64, "[always] inherit madvise never", 1016);
+    CHECK_U64(trk__huge_faults_now(&huge, &context) - before, MIB);
+    CHECK_U64(trk__huge_faults_bytes(&huge, 1, before), MIB);
+    size_of_huge_pages(&root, 32768, "always [inherit] madvise never", 6);
+    trk__huge_faults_now(&huge, &context);
+    CHECK_U64(trk__huge_faults_bytes(&huge, 2, before), 64 * MIB);
+    CHECK_U64(trk__huge_faults_bytes(&huge, 1000, before), 97 * MIB);
+    trk__huge_faults_close(&huge);
+    trk__context_done(&context);
+    fake_root_done(&root);
 }
 
 int main(int argc, char *argv[])
@@ -283,6 +325,7 @@ int main(int argc, char *argv[])
         TEST(the_exit_record_of_a_child_arrives),
         TEST(every_refusal_has_a_reason),
         TEST(huge_faults_are_counted_where_the_kernel_has_them),
+        TEST(huge_pages_have_the_sizes_that_the_kernel_says),
         TEST(the_end_of_a_process_takes_some_time),
     };
     if (argc > 1 && strcmp(argv[1], "--burn") == 0) {
