@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = os.path.join(ROOT, "build-python", "metaflow", "bin", "python")
 EXAMPLE = os.path.join(ROOT, "docs", "examples", "track_step.py")
 ARTIFACT = "resource_tracker_data"
-SECONDS_MAX = 240  # for anything that is waited for
+SECONDS_MAX = 480  # for anything that is waited for
 
 # Prints what a run kept, as JSON: tasks by step, each with its artifact.
 READ_RUN = """

@@ -151,7 +151,7 @@ def test_the_report_in_a_browser_and_in_a_notebook(monkeypatch):
     shown = []
     monkeypatch.setattr(webbrowser, "open", shown.append)
     with ResourceTracker(interval=0.1) as tracker:
-        tracker.wait_for_samples()
+        tracker.wait_for_samples(timeout=60)
     report = tracker.report("metaflow", [tracker.stats()], True)
     assert report.browse() is report
     path = shown[0][len("file://"):]
@@ -171,7 +171,7 @@ def test_the_report_in_a_browser_and_in_a_notebook(monkeypatch):
 def sampled():
     os.environ["TRACKER_CLOUD"] = "off"
     with ResourceTracker(interval=0.1) as tracker:
-        tracker.wait_for_samples()
+        tracker.wait_for_samples(timeout=60)
     return tracker
 
 

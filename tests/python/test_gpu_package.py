@@ -396,7 +396,7 @@ def test_made_up_gpus(tmp_path):
         from resource_tracker import ResourceTracker, get_server_info
         logging.basicConfig(stream=sys.stdout)  # a warning would be no JSON
         with gput.Tracker(sleep_time=0.2) as tracker, ResourceTracker(interval=0.2) as sampler:
-            sampler.wait_for_samples(3)
+            sampler.wait_for_samples(3, timeout=60)
         info = get_server_info()
         print(json.dumps([tracker.to_json()["max_gpu_ram"], sampler.latest, info["gpu_count"], info["gpu_memory_mb"],
                           sampler.recommend_resources(), tracker.gpu_utilization.system_gpu_count]))

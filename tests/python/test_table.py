@@ -23,7 +23,7 @@ def cars():
 @pytest.fixture(scope="module")
 def samples():
     with ResourceTracker(interval=0.02, children=False, discover_cloud=False) as tracker:
-        tracker.wait_for_samples(20)
+        tracker.wait_for_samples(20, timeout=60)
     return tracker
 
 

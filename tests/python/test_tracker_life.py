@@ -19,14 +19,14 @@ START = """
     from resource_tracker import ResourceTracker
     tracker = ResourceTracker(interval=0.05)
     print(os.getpid(), flush=True)
-    tracker.wait_for_samples(2)
+    tracker.wait_for_samples(2, timeout=60)
 """
 
 
 def test_stop_ends_its_process_and_keeps_the_samples(temporary):
     tracker = ResourceTracker(interval=0.05)
     assert wait_until(lambda: trackers_of(os.getpid()))
-    tracker.wait_for_samples(2)
+    tracker.wait_for_samples(2, timeout=60)
     tracker.stop()
     assert not trackers_of(os.getpid())
     assert len(tracker.process_metrics) >= 2
@@ -42,7 +42,7 @@ def test_who_is_not_held_any_more_is_ended(temporary):
 
 def test_tables_outlive_their_tracker(temporary):
     tracker = ResourceTracker(interval=0.05)
-    tracker.wait_for_samples(2)
+    tracker.wait_for_samples(2, timeout=60)
     table = tracker.process_metrics
     del tracker
     gc.collect()
@@ -111,7 +111,7 @@ def test_a_child_born_by_fork_ends_nothing(temporary):
         del tracker
         sys.exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    tracker.wait_for_samples(tracker.n_samples + 2)
+    tracker.wait_for_samples(tracker.n_samples + 2, timeout=60)
     tracker.stop()
     print(tracker.n_samples > seen)
     """)
@@ -128,14 +128,14 @@ from resource_tracker import ResourceTracker
 
 def inner(sent):
     tracker = ResourceTracker(interval=0.05, method=multiprocessing.get_start_method())
-    tracker.wait_for_samples(1)
+    tracker.wait_for_samples(1, timeout=60)
     assert tracker.pid == os.getpid()
     return sent.n_samples, tracker.process_metrics[-1]["pid"] == os.getpid()
 
 if __name__ == "__main__":
     multiprocessing.set_start_method(sys.argv[1])
     tracker = ResourceTracker(interval=0.05)
-    tracker.wait_for_samples(2)
+    tracker.wait_for_samples(2, timeout=60)
     with multiprocessing.Pool(1) as pool:
         print(os.getpid(), pool.apply(inner, [tracker]), tracker.running)
 """)
@@ -156,7 +156,7 @@ from resource_tracker import ResourceTracker
 def inner():
     global held
     with ResourceTracker(interval=0.05) as held:
-        held.wait_for_samples(1)
+        held.wait_for_samples(1, timeout=60)
 
 if __name__ == "__main__":
     process = multiprocessing.get_context(sys.argv[1]).Process(target=inner)
@@ -171,7 +171,7 @@ if __name__ == "__main__":
 
 def test_pickling_gives_what_was_measured():
     with ResourceTracker(interval=0.05, method="spawn") as tracker:
-        tracker.wait_for_samples(2)
+        tracker.wait_for_samples(2, timeout=60)
     copy = pickle.loads(pickle.dumps(tracker))
     assert copy.stats() == tracker.stats()
     assert copy.totals == tracker.totals
@@ -181,7 +181,7 @@ def test_pickling_gives_what_was_measured():
 
 def test_many_threads_share_a_tracker():
     tracker = ResourceTracker(interval=0.02)
-    tracker.wait_for_samples(1)
+    tracker.wait_for_samples(1, timeout=60)
     failures = []
 
     def look():
@@ -209,7 +209,7 @@ def test_a_tracker_started_in_a_thread_goes_on_without_it():
     thread = threading.Thread(target=lambda: box.append(ResourceTracker(interval=0.05)))
     thread.start()
     thread.join()
-    box[0].wait_for_samples(4)
+    box[0].wait_for_samples(4, timeout=60)
     box[0].stop()
 
 
@@ -217,7 +217,7 @@ def test_errors_of_start_and_stop(caplog):
     tracker = ResourceTracker(interval=0.1, autostart=False)
     assert not tracker.running and not hasattr(tracker, "start_time")
     with pytest.raises(RuntimeError, match=r"already stopped with 0 sample\(s\), cannot wait .* 1 sample\(s\)"):
-        tracker.wait_for_samples()
+        tracker.wait_for_samples(timeout=60)
     with pytest.raises(RuntimeError, match=r"No metrics collected \(yet\)"):
         tracker.stats()
     tracker.start()
@@ -230,7 +230,7 @@ def test_errors_of_start_and_stop(caplog):
     with pytest.raises(RuntimeError, match="Resource tracker already stopped. Create a new instance"):
         tracker.start()
     with pytest.raises(RuntimeError, match="already stopped with"):
-        tracker.wait_for_samples(1000)
+        tracker.wait_for_samples(1000, timeout=60)
 
 
 def test_a_record_without_times_is_that_of_a_stopped_tracker():
@@ -241,7 +241,7 @@ def test_a_record_without_times_is_that_of_a_stopped_tracker():
         tracker.stop()
     assert tracker.recommend_server()["min_price_ondemand"] > 0
     with pytest.raises(RuntimeError, match="already stopped with 1 sample"):
-        tracker.wait_for_samples(2)
+        tracker.wait_for_samples(2, timeout=60)
 
 
 def test_one_that_was_cleaned_up_is_over(temporary):
@@ -289,7 +289,7 @@ def test_waiting_for_samples_of_a_process_that_is_gone_ends_at_once():
     with pytest.raises(RuntimeError, match=f"process {short.pid} has ended, .*there are [0-9]+$"):
         tracker.wait_for_samples(1_000_000, timeout=100)
     assert time.monotonic() - started < 50  # and not the 100 seconds that are waited at most
-    tracker.wait_for_samples(2)  # those are there
+    tracker.wait_for_samples(2, timeout=60)  # those are there
 
 
 def test_without_its_program_the_error_says_what_to_do(monkeypatch):

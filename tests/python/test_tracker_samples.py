@@ -145,7 +145,7 @@ def test_server_info_tells_who_else_is_there(busy):
 @pytest.mark.parametrize("kept, left_out", [("track_processes", "track_system"), ("track_system", "track_processes")])
 def test_one_alone(kept, left_out):
     with ResourceTracker(interval=0.05, **{left_out: False}) as tracker:
-        tracker.wait_for_samples(2)
+        tracker.wait_for_samples(2, timeout=60)
     assert tracker.n_samples >= 2
     prefix = "process_" if kept == "track_processes" else "system_"
     assert all(name == "timestamp" or name.startswith(prefix) for name in tracker.get_combined_metrics().columns)
@@ -157,7 +157,7 @@ def test_one_alone(kept, left_out):
 def test_children_are_left_out_when_asked():
     with subprocess.Popen(["sleep", "30"]) as child:
         with ResourceTracker(interval=0.05, children=False) as tracker:
-            tracker.wait_for_samples(2)
+            tracker.wait_for_samples(2, timeout=60)
         child.kill()
     assert tracker.latest["process_children"] is None
 
@@ -165,9 +165,9 @@ def test_children_are_left_out_when_asked():
 def test_latest_and_totals_while_it_runs():
     with ResourceTracker(interval=0.05) as tracker:
         assert tracker.totals is None and tracker.processes is None
-        tracker.wait_for_samples(1)
+        tracker.wait_for_samples(1, timeout=60)
         first = tracker.latest
-        tracker.wait_for_samples(3)
+        tracker.wait_for_samples(3, timeout=60)
         assert tracker.latest["timestamp"] > first["timestamp"]
         assert first["process_pid"] == os.getpid()
     assert tracker.totals["cpu_seconds"]["source"]
@@ -192,7 +192,7 @@ def test_a_short_block_is_told_as_long_as_it_was():
 def test_marks_are_in_the_record():
     with ResourceTracker(interval=0.05) as tracker:
         tracker.mark("loaded")
-        tracker.wait_for_samples(1)
+        tracker.wait_for_samples(1, timeout=60)
     assert [event["name"] for event in tracker.snapshot()["events"]] == ["loaded"]
 
 

@@ -79,7 +79,7 @@ def test_every_python_that_is_found(python, unpacked, tmp_path):
         import gpu_tracker, resource_tracker
         from resource_tracker import ProcessTracker, ResourceTracker, track
         with ResourceTracker(interval=0.05) as tracker:
-            tracker.wait_for_samples(2)
+            tracker.wait_for_samples(2, timeout=60)
         assert tracker.totals["cpu_seconds"]["value"] >= 0 and tracker.stats() and tracker.report()
         assert len(ResourceTracker.loads(tracker.dumps()).process_metrics.to_dict()) == tracker.n_samples
         assert ProcessTracker(autostart=False).diff_stats()["memory"] > 0
