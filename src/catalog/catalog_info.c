@@ -70,6 +70,8 @@ static void put_whole(struct trk_json *json, const struct trk_catalog *catalog)
     put_sources(json, catalog);
     put_text(json, "licence", "CC BY-SA 4.0");
     put_text(json, "credit", credit.failure ? NULL : credit.data);
+    if (credit.failure) /* prices without their source are no answer */
+        json->buffer->failure = credit.failure;
     trk__json_end_object(json);
     trk__buffer_done(&credit);
     trk__buffer_done(&warning);

@@ -234,6 +234,8 @@ static void put_origin(struct trk_json *json, const struct answer *answer)
     put_text(json, "date", answer->is_online ? answer->today : trk__catalog_date(answer->catalog));
     put_text(json, "currency", "USD");
     put_text(json, "credit", credit.failure ? NULL : credit.data);
+    if (credit.failure) /* prices without their source are no answer */
+        json->buffer->failure = credit.failure;
     put_text(json, "note", answer->note);
     put_text(json, "warning", warning.data);
     trk__buffer_done(&warning);
@@ -378,6 +380,8 @@ static void put_price(struct trk_json *json, const struct trk_catalog *catalog, 
     put_text(json, "source", price->source);
     put_text(json, "date", price->date);
     put_text(json, "credit", credit.failure ? NULL : credit.data);
+    if (credit.failure) /* prices without their source are no answer */
+        json->buffer->failure = credit.failure;
     trk__json_end_object(json);
     trk__buffer_done(&credit);
 }
