@@ -16,12 +16,13 @@ from helpers import (csv_header, finish, parse_csv, popen, read_csv, row_count, 
 
 SCHEMAS = ["v1", "v2", "v3"]
 ROWS = ["process", "system", "both"]
+LONG = "3600"  # an interval that no job here reaches, however loaded the machine: one row
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
 @pytest.mark.parametrize("rows", ROWS)
 def test_csv_header(schema, rows):
-    tracker("-q", "--schema", schema, "--rows", rows, "-o", "rows.csv", "true", check=True)
+    tracker("-q", "-i", LONG, "--schema", schema, "--rows", rows, "-o", "rows.csv", "true", check=True)
     header, row = Path("rows.csv").read_text().splitlines()
     plain = csv_header(schema, rows)
     assert header == plain
@@ -86,7 +87,7 @@ def test_json_lines(schema):
 def test_formats_by_suffix_and_by_option():
     tracker("-q", "-o", "rows.txt", "true", check=True)
     assert Path("rows.txt").read_text().startswith('"timestamp"')
-    tracker("-q", "-f", "jsonl", "-o", "rows.other", "true", check=True)
+    tracker("-q", "-i", LONG, "-f", "jsonl", "-o", "rows.other", "true", check=True)
     json.loads(Path("rows.other").read_text())
     for name in ("rows.sqlite", "rows.db"):
         tracker("-q", "-o", name, "true", check=True)
@@ -150,7 +151,7 @@ def test_output_on_stdout():
     with open("out", "w") as out:
         tracker("-q", "-i", "0.05", "-o", "-", *until_lines("out", 3), stdout=out, check=True)
     assert len(read_csv("out")) >= 2
-    done = tracker("-q", "-f", "jsonl", "-o", "-", "true")
+    done = tracker("-q", "-i", LONG, "-f", "jsonl", "-o", "-", "true")
     assert json.loads(done.stdout)["schema"] == "v2"
 
 
@@ -168,14 +169,14 @@ def test_output_to_a_named_pipe():
     """No file to be overwritten, so no --force either."""
     os.mkfifo("pipe")
     reader = popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
-    done = tracker("-q", "-o", "pipe", "true")
+    done = tracker("-q", "-i", LONG, "-o", "pipe", "true")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(parse_csv(reader.stdout.read())) == 1
 
 
 def test_output_to_a_named_pipe_whose_reader_comes_later(started):
     os.mkfifo("pipe")
-    process = started("-q", "-o", "pipe", "true")
+    process = started("-q", "-i", LONG, "-o", "pipe", "true")
     wait_until(lambda: state_of(process.pid) == "S", "the tracker to wait for a reader")
     assert process.poll() is None
     reader = popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)

@@ -48,7 +48,7 @@ def test_a_run_is_kept():
 
 
 def test_a_short_run_is_one_file_and_one_row():
-    assert tracker("-q", "true").returncode == 0
+    assert tracker("-q", "-i", "3600", "true").returncode == 0
     run, = runs()
     assert run["samples"] == 1
     assert len(record_of(run)["process_metrics"]) == 1

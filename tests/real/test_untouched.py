@@ -39,7 +39,7 @@ def test_closed_stream_stays_closed(descriptor):
 
 
 def test_all_streams_closed():
-    done = run([binary(), "-q", "-o", "rows.csv", "sh", "-c", "exit 4"], preexec_fn=lambda: os.closerange(0, 3))
+    done = run([binary(), "-q", "-i", "3600", "-o", "rows.csv", "sh", "-c", "exit 4"], preexec_fn=lambda: os.closerange(0, 3))
     assert done.returncode == 4
     assert len(Path("rows.csv").read_text().splitlines()) == 2
 

@@ -101,7 +101,7 @@ def test_closed_streams_stay_closed_and_catch_nothing_of_ours(closed):
     job = "for n in 0 1 2; do test -e /proc/$$/fd/$n && echo $n; done > open; exit 7"
     plain = run(["sh", "-c", f"sh -c '{job}' {closed}"])
     expected = open("open").read()
-    done = run(["sh", "-c", f"{binary()} -o rows.csv sh -c '{job}' {closed}"],
+    done = run(["sh", "-c", f"{binary()} -i 3600 -o rows.csv sh -c '{job}' {closed}"],
                           capture_output=True)
     assert done.returncode == plain.returncode == 7
     assert open("open").read() == expected
