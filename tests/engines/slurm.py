@@ -8,7 +8,6 @@ is read or written.
 import json
 import os
 import re
-import time
 from pathlib import Path
 
 import helpers
@@ -92,10 +91,9 @@ def memory_bytes(text):
 
 
 class Slurm:
-    """The cluster. `home` is outside what /home is inside; `started_seconds` is what the start took."""
+    """The cluster. `home` is outside what /home is inside."""
 
     def __init__(self, folder):
-        begin = time.monotonic()
         self.home = Path(folder)
         self.sandbox = Sandbox(folder, ["control", *NODES])
         self.nodes = {}
@@ -108,7 +106,6 @@ class Slurm:
         except BaseException as failure:
             self.close()
             raise RuntimeError(f"Slurm did not start; the last lines of its logs:\n{self.logs()}") from failure
-        self.started_seconds = time.monotonic() - begin
 
     def close(self):
         self.sandbox.close()
