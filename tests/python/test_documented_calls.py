@@ -37,13 +37,16 @@ def three_rows(code, timeout=60):
 
 
 def test_the_machine_to_standard_output():
+    began = time.time()
     rows = three_rows("""
         from resource_tracker import SystemTracker
         tracker = SystemTracker()
         """)
     assert list(rows[0]) == SYSTEM and len(rows) == 3
     times = [float(row["timestamp"]) for row in rows]
-    assert times[2] - times[0] == pytest.approx(2, abs=0.2)
+    # No row is early; how late one is depends on the machine.
+    assert all(moment >= began + second - 0.001 for second, moment in enumerate(times, 1))
+    assert times[2] - times[0] < 3.9
     assert all(float(row["memory_used"]) > 0 for row in rows)
 
 
