@@ -24,6 +24,7 @@ def test_short_job_has_exactly_one_row(tmp_path, command, interval):
     assert 1 <= len(track.rows) <= 1 + track.summary["wall_seconds"] / interval
 
 
+@pytest.mark.cost
 def test_the_end_is_noticed_at_once(tmp_path):
     """Against the same job without us, not against a clock."""
     def seconds(command):
