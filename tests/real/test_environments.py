@@ -263,11 +263,14 @@ def test_full_disk_keeps_the_job(open_folder):
     need_namespace("-m")
     prefix = in_mounts(f"mount -t tmpfs -o size=16k none {open_folder}", "-m")
     rows = f"{open_folder}/rows.csv"
-    until_full = f"while [ $(stat -c %s {rows}) -lt 15900 ]; do sleep 0.05; done"  # there is no room for another row
-    done = tracker("-q", *FILLING, "-o", rows, "sh", "-c", f"{until_full}; cat {rows}; exit 7", prefix=prefix)
+    until_told = "while [ ! -s messages ]; do sleep 0.05; done"
+    with open("messages", "w") as messages:
+        done = tracker("-q", *FILLING, "-o", rows, "sh", "-c", f"{until_told}; cat {rows}; exit 7", prefix=prefix,
+                       stdout=subprocess.PIPE, stderr=messages)
+    said = Path("messages").read_text()
     assert done.returncode == 7
-    assert done.stderr.count("\n") == 1, done.stderr
-    assert "rows.csv" in done.stderr and "No space left" in done.stderr
+    assert said.count("\n") == 1, said
+    assert "rows.csv" in said and "No space left" in said
     assert len(rows_until_full(done.stdout)) > 20
 
 
