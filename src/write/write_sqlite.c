@@ -13,6 +13,7 @@
 #include "write/format.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -293,6 +294,19 @@ static int sqlite_row(struct trk_writer *writer, const struct trk_row *row, stru
     return code;
 }
 
+/* The journal is empty after each commit. SQLite removes it; if a reader prevents it, the file stays and does no harm. */
+static void remove_journal(sqlite3 *db)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    int result = sqlite3_exec(db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    if (result == SQLITE_OK || result == SQLITE_BUSY || result == SQLITE_LOCKED)
+        return;
+    int len = snprintf(path, sizeof path, "%s-journal", sqlite3_db_filename(db, "main"));
+    if (len < (int)sizeof path && stat(path, &status) == 0 && status.st_size == 0)
+        unlink(path);
+}
+
 static int sqlite_close(struct trk_writer *writer, struct trk_error *error)
 {
     struct sqlite_writer *sqlite = from_base(writer);
@@ -308,8 +322,7 @@ static int sqlite_close(struct trk_writer *writer, struct trk_error *error)
     sqlite3_finalize(sqlite->begin);
     sqlite3_finalize(sqlite->insert);
     sqlite3_finalize(sqlite->commit);
-    /* Removes the empty journal; if a reader prevents it, the file stays and does no harm. */
-    sqlite3_exec(sqlite->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    remove_journal(sqlite->db);
     sqlite3_close(sqlite->db);
     return code;
 }
