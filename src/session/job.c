@@ -207,7 +207,8 @@ static void open_books_now(struct trk_job *job)
         struct trk_usage usage;
         enum trk_look look = trk__proc_look(&job->tree, proc, &usage);
         if (look == TRK_LOOK_GONE && proc->pid == job->tree.root_pid)
-            job->root_gone = true; /* the sweep takes it out of the tree: no later look would find that */
+            job->root_gone =
+                true; /* the sweep takes it out of the tree: no later look would find that */
         if (look != TRK_LOOK_NEW)
             continue;
         trk__account_open_at(&proc->account, &usage);

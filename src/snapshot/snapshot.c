@@ -402,7 +402,8 @@ static const char *part_of(const struct trk_snapshot *snapshot, const char *path
 void trk__snapshot_note(const struct trk_snapshot *snapshot, int code)
 {
     if (code == -ENOMEM)
-        ((struct trk_snapshot *)(uintptr_t)snapshot)->failure = code;
+        ((struct trk_snapshot *)snapshot)->failure =
+            code; /* every snapshot is on the heap, none is const */
 }
 
 char *trk__snapshot_text(const struct trk_snapshot *snapshot, const char *path)

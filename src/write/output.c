@@ -115,9 +115,9 @@ int trk__output_open_error(const char *path, int code, struct trk_error *error)
                               "can't create %s: %.*s is not a directory; choose another name", path,
                               shown, folder);
     case -ENXIO:
-        return trk__error_set(
-            error, code, "no reader has opened the pipe %s within %d s; start one: cat %s &", path,
-            READER_WAIT_MS / 1000, path);
+        return trk__error_set(error, code,
+                              "no reader has opened the pipe %s within %d s; start one: cat %s &",
+                              path, READER_WAIT_MS / 1000, path);
     case -EACCES:
     case -EPERM:
         return trk__error_set(error, code,

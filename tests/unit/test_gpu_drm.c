@@ -537,7 +537,8 @@ int main(int argc, char *argv[])
         TEST(an_xe_machine),
         TEST(two_vendors_in_one_machine),
         TEST(an_nvidia_card_without_its_library),
-        TEST(a_device_that_is_not_there_is_named), TEST(an_answer_that_is_too_old_says_nothing_of_the_job),
+        TEST(a_device_that_is_not_there_is_named),
+        TEST(an_answer_that_is_too_old_says_nothing_of_the_job),
     };
     return CHECK_MAIN(argc, argv, tests);
 }

@@ -255,7 +255,9 @@ int main(int argc, char *argv[])
         TEST(what_was_not_read_is_absent),
         TEST(counters_that_go_back_give_zero_and_no_time_gives_no_rate),
         TEST(the_machine_never_uses_more_cores_than_it_has),
-        TEST(devices_keep_their_index_and_new_ones_start_absent), TEST(devices_of_two_orders_keep_their_columns), TEST(growth_of_a_device_goes_by_its_name),
+        TEST(devices_keep_their_index_and_new_ones_start_absent),
+        TEST(devices_of_two_orders_keep_their_columns),
+        TEST(growth_of_a_device_goes_by_its_name),
         TEST(devices_have_a_ceiling),
     };
     return CHECK_MAIN(argc, argv, tests);

@@ -258,7 +258,8 @@ int main(int argc, char *argv[])
         TEST(sums_a_tree),
         TEST(reads_a_machine),
         TEST(time_is_that_of_the_cpu_time),
-        TEST(reads_itself), TEST(leaves_the_limit_of_descriptors),
+        TEST(reads_itself),
+        TEST(leaves_the_limit_of_descriptors),
         TEST(a_session_may_be_interrupted),
     };
     return CHECK_MAIN(argc, argv, tests);
