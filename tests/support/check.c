@@ -24,13 +24,14 @@ static void print_diagnostic(const char *where, const char *format, va_list args
     char *text = NULL;
     if (vasprintf(&text, format, args) < 0)
         abort();
-    printf("# %s", where);
+    fprintf(stderr, "# %s",
+            where); /* Meson shows it for a failed program, and not the TAP output */
     for (const char *c = text; *c; c++)
         if (*c != '\n')
-            putchar(*c);
+            fputc(*c, stderr);
         else if (c[1])
-            fputs("\n# ", stdout);
-    putchar('\n');
+            fputs("\n# ", stderr);
+    fputc('\n', stderr);
     free(text);
 }
 
@@ -99,15 +100,29 @@ __attribute__((constructor)) static void reset_signals(void)
         signal(signals[i], SIG_DFL);
 }
 
+static bool all_have_run;
+
+/* A test that calls exit() would look like a program without tests, which Meson reports as skipped. */
+static void refuse_early_exit(void)
+{
+    if (all_have_run || getpid() != running.pid)
+        return;
+    puts("Bail out! A test called exit().");
+    fflush(stdout);
+    _exit(1);
+}
+
 /* The name is printed first: a test that crashes or hangs is the last one that the output names. */
 static bool run_one(const struct check_test *test, size_t number)
 {
-    printf("# running %s\n", test->name);
+    fprintf(stderr, "# running %s\n", test->name);
     running.pid = getpid();
     running.failures = 0;
     running.skip_reason[0] = '\0';
     if (setjmp(running.end) == 0)
         test->run();
+    if (getpid() != running.pid)
+        _exit(1); /* a child that a test forked and that returned */
     bool skipped = running.skip_reason[0] && !check_failed();
     printf("%s %zu - %s%s%s\n", check_failed() ? "not ok" : "ok", number, test->name,
            skipped ? " # SKIP " : "", skipped ? running.skip_reason : "");
@@ -153,9 +168,11 @@ int check_main(int argc, char *argv[], const struct check_test *tests, size_t co
     for (size_t i = 0; i < count; i++)
         planned += selected[i] |= argc < 2;
     printf("1..%zu\n", planned);
+    atexit(refuse_early_exit);
     for (size_t i = 0; i < count; i++)
         if (selected[i])
             failed += !run_one(&tests[i], ++number);
+    all_have_run = true;
     free(selected);
     return failed > 0;
 }

@@ -45,7 +45,7 @@ int check_main(int argc, char *argv[], const struct check_test *tests, size_t co
 /* Whether a check of the running test has failed. */
 bool check_failed(void);
 
-/* A failure, and a remark that is none. Each line of the text becomes a TAP diagnostic. */
+/* A failure, and a note that is not a failure. Each line of the text becomes a diagnostic on standard error. */
 __attribute__((format(printf, 3, 4))) void check_fail(const char *file, int line,
                                                       const char *format, ...);
 __attribute__((format(printf, 1, 2))) void check_note(const char *format, ...);
@@ -53,7 +53,7 @@ __attribute__((format(printf, 1, 2))) void check_note(const char *format, ...);
 /* A fork that worked. The child is killed when the test program ends, however that happens. */
 pid_t check_fork(void);
 
-/* Kills and reaps a process. No number stands for more than one: kill(-1) and kill(0) would reach others. */
+/* Kills and reaps a process. The PID must be positive: kill(-1) and kill(0) would reach other processes. */
 void check_kill(pid_t pid);
 
 /* Asks every millisecond whether a state is reached. After a minute the test ends as failed. */
