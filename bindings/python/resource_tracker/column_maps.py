@@ -1,12 +1,16 @@
 """Names for people, factors to bytes, and the columns that charts and checks look at."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ._native import catalogue as _catalogue
 
 _KIB = 1024
 _V2 = 1  # the schema whose columns these are, among v1, v2 and v3
 
 
-def _columns():
+def _columns() -> list[tuple[str, dict[str, Any]]]:
     """(column, metric) of the machine's table, then of the process's."""
     metrics = [metric for metric in _catalogue() if metric["columns"][_V2] is not None]
     order = ("row", "system", "process")
@@ -32,7 +36,7 @@ SERVER_ALLOCATION_CHECKS = [
 ]
 
 
-def _both(*names):
+def _both(*names: str) -> list[str]:
     return ["Timestamp"] + [f"{scope} {name}" for name in names for scope in ("Process", "System")]
 
 
