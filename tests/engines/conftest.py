@@ -9,11 +9,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "real"))
 
-import helpers  # noqa: E402
-import leftovers  # noqa: E402
-import sandbox  # noqa: E402
-import slurm as slurm_cluster  # noqa: E402
-
+import helpers
+import leftovers
+import sandbox
+import slurm as slurm_cluster
 
 
 @pytest.fixture(scope="session", autouse=True)

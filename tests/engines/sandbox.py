@@ -145,7 +145,8 @@ class Sandbox:
         """The command as it is started from outside. Signals that the tests ignore, as under nohup, it does not."""
         enter = ["nsenter", f"--target={self.init}", *(f"--{name}" for name in NAMESPACES)]
         rights = ["setpriv", "--reuid=tester", "--regid=tester", "--clear-groups"] if user else []
-        return [*enter, "sh", "-c", JOIN_CGROUPS, "sh", *rights, "env", f"--chdir={cwd}", "--default-signal", "--", *map(str, command)]
+        return [*enter, "sh", "-c", JOIN_CGROUPS, "sh", *rights, "env", f"--chdir={cwd}", "--default-signal", "--",
+                *map(str, command)]
 
     def run(self, *command, user=None, cwd="/home", check=True, timeout=60, env=None, **options):
         """Runs it to its end and returns the completed process; `user`: as the ordinary user."""

@@ -4,9 +4,8 @@ import json
 import re
 import signal
 
-import pytest
-
 import helpers
+import pytest
 import sandbox
 import virtual_machine
 

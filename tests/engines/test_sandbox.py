@@ -6,10 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import helpers
 import leftovers
+import pytest
 from sandbox import Sandbox, mark_of_session, need_sandbox
 
 OWNER = """

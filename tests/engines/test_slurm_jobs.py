@@ -4,9 +4,8 @@ import json
 import os
 import signal
 
-import pytest
-
 import helpers
+import pytest
 import slurm as slurm_cluster
 
 MIB = 1 << 20

@@ -3,9 +3,8 @@
 import json
 from collections import Counter
 
-import pytest
-
 import helpers
+import pytest
 import slurm as slurm_cluster
 
 TASKS = 2 * len(slurm_cluster.NODES) if slurm_cluster.CPUS > 1 else len(slurm_cluster.NODES)

@@ -1,5 +1,5 @@
 """The fault run: every way to a fallible call fails once. TRK_BIN is a tracker that was built with -Dfault=true and the
-sanitizers (build-fault/resource-tracker).
+sanitizers (build-asan/resource-tracker).
 
 Each scenario runs once undisturbed, which shows the ways to its fallible calls; then it runs again and again, each time with one
 call failing. The contract, whatever fails:
@@ -35,7 +35,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
-TRACKER = Path(os.environ.get("TRK_BIN") or SOURCE / "build-fault" / "resource-tracker").absolute()
+TRACKER = Path(os.environ.get("TRK_BIN") or SOURCE / "build-asan" / "resource-tracker").absolute()
 SECONDS = float(os.environ.get("TRK_FAULT_SECONDS", "45"))
 XDIST_WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 THREADS = max(1, 2 * os.cpu_count() // XDIST_WORKERS)  # half of the time a run waits for its job
@@ -311,7 +311,8 @@ def verdict(scenario, outcome, undisturbed):
             return f"{name} is not complete, and no message says so"
     if "stdout" in scenario.outputs and outcome.stdout != undisturbed.stdout and not says(scenario, outcome) and (
             os.strerror(outcome.error) not in outcome.stdout):
-        at = len(os.path.commonprefix([outcome.stdout, undisturbed.stdout]))
+        pairs = enumerate(zip(outcome.stdout, undisturbed.stdout))
+        at = next((i for i, (ours, theirs) in pairs if ours != theirs), 0)
         return (f"standard output differs, and no message says why: ...{outcome.stdout[max(0, at - 60):at + 60]!r}, not "
                 f"...{undisturbed.stdout[max(0, at - 60):at + 60]!r}")
     if scenario.saves and not kept_run_is_right(scenario, outcome) and not says(scenario, outcome):
@@ -349,7 +350,7 @@ def place(caller):
 @pytest.mark.timeout(PATIENCE_SECONDS * 20 + SECONDS)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_each_call_fails_once(scenario, tmp_path):
-    assert os.access(TRACKER, os.X_OK), f"{TRACKER} does not exist: tools/build build-fault -Dfault=true"
+    assert os.access(TRACKER, os.X_OK), f"{TRACKER} does not exist: tools/test fault builds it"
     execute(scenario, tmp_path / "warm")
     started = time.monotonic()
     undisturbed = execute(scenario, tmp_path / "undisturbed")

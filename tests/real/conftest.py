@@ -3,9 +3,8 @@
 import os
 import shutil
 
-import pytest
-
 import helpers
+import pytest
 
 # What a sanitized program does otherwise than a plain one, and tests would see: no core file, and exit code 1 for a report.
 SANITIZER_OPTIONS = "log_path={}/report:disable_coredump=0:detect_leaks=1:print_stacktrace=1:halt_on_error=1"

@@ -6,7 +6,6 @@ import signal
 from pathlib import Path
 
 import pytest
-
 from helpers import binary, need_namespace, popen, run, tracker
 
 SURVIVED = {signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH, signal.SIGCONT}

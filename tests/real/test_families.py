@@ -1,14 +1,25 @@
 """Who belongs to the job, and that each second of CPU counts once, whoever comes and goes."""
 
 import re
-import sys
 import signal
+import sys
 from pathlib import Path
 
 import pytest
-
-from helpers import (CLOCK_TICK, CORES, Track, binary, children_of, is_running, kill_quietly,
-                     numbers_of, row_count, tracker, wait_until, workload)
+from helpers import (
+    CLOCK_TICK,
+    CORES,
+    Track,
+    binary,
+    children_of,
+    is_running,
+    kill_quietly,
+    numbers_of,
+    row_count,
+    tracker,
+    wait_until,
+    workload,
+)
 
 
 def spans(track):

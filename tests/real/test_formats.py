@@ -10,9 +10,19 @@ import time
 from pathlib import Path
 
 import pytest
-
-from helpers import (csv_header, finish, parse_csv, popen, read_csv, row_count, state_of, tracker,
-                     until_lines, wait_until, workload)
+from helpers import (
+    csv_header,
+    finish,
+    parse_csv,
+    popen,
+    read_csv,
+    row_count,
+    state_of,
+    tracker,
+    until_lines,
+    wait_until,
+    workload,
+)
 
 SCHEMAS = ["v1", "v2", "v3"]
 ROWS = ["process", "system", "both"]
@@ -215,7 +225,7 @@ def test_existing_file_is_refused_in_every_format():
 def test_rows_are_on_disk_as_they_fall(started):
     for name in ("rows.csv", "rows.jsonl"):
         process = started("-q", "-i", "0.05", "-o", name, "sleep", "60")
-        wait_until(lambda: row_count(name) >= 3, f"rows in {name}")
+        wait_until(lambda name=name: row_count(name) >= 3, f"rows in {name}")
         process.terminate()
         finish(process)
     assert len(read_csv("rows.csv")) >= 3

@@ -9,9 +9,8 @@ import subprocess
 import sys
 import time
 
-import pytest
-
 import helpers
+import pytest
 
 GPU_TRACKER = os.path.join(os.path.dirname(os.path.abspath(os.environ.get(
     "TRK_BIN", helpers.REPOSITORY / "build" / "resource-tracker"))), "gpu-tracker")
@@ -54,8 +53,8 @@ def table(compat):
                   (1, "System GPU count", "system_gpu_count", "count"),
                   (1, "Number of expected GPUs", "n_expected_gpus", "count"),
                   *section(1, "GPU percentages", "gpu_percentages", PERCENT, "percent")]
-    return lines + [(0, "Compute time", "compute_time", "section"), (1, "Unit", "unit", "time_unit"),
-                    (1, "Time", "time", "time")]
+    return [*lines, (0, "Compute time", "compute_time", "section"), (1, "Unit", "unit", "time_unit"),
+            (1, "Time", "time", "time")]
 
 
 def call(*arguments, env=None, **options):

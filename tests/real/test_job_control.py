@@ -5,9 +5,19 @@ import signal
 import subprocess
 
 import pytest
-
-from helpers import (Terminal, binary, children_of, finish, need_command, only_child, read_csv,
-                     row_count, stat_fields, state_of, wait_until)
+from helpers import (
+    Terminal,
+    binary,
+    children_of,
+    finish,
+    need_command,
+    only_child,
+    read_csv,
+    row_count,
+    stat_fields,
+    state_of,
+    wait_until,
+)
 
 PROMPT = "ready> "
 
@@ -42,7 +52,7 @@ def test_stop_continue_end(shell):
         rows = row_count("rows.csv")
         shell.send("fg\n")
         wait_until(both("SRD", ours, job), "both going on")
-        wait_until(lambda: row_count("rows.csv") > rows, "rows after fg")
+        wait_until(lambda rows=rows: row_count("rows.csv") > rows, "rows after fg")
     shell.send("\x03")
     wait_until(lambda: state_of(ours) is None, "the end")
     shell.send("echo status=$?\n")

@@ -5,9 +5,8 @@ import json
 import os
 import subprocess
 
-import pytest
-
 import helpers
+import pytest
 
 COLUMNS = ("timestamp", "pid", "children", "utime", "stime", "cpu_usage", "memory", "read_bytes", "write_bytes",
            "gpu_usage", "gpu_vram", "gpu_utilized")

@@ -3,9 +3,8 @@
 import re
 import time
 
-import pytest
-
 import helpers
+import pytest
 
 SUITES = ("real", "truth")
 # Calls that may wait for good.

@@ -12,10 +12,25 @@ import time
 from pathlib import Path
 
 import pytest
-
-from helpers import (BUILD_PATIENCE, PATIENCE, as_nobody, binary, descendants, end_process, finish, need,
-                     need_command, need_root, popen, read_csv, row_count, run, shared_folder,
-                     wait_until, workload)
+from helpers import (
+    BUILD_PATIENCE,
+    PATIENCE,
+    as_nobody,
+    binary,
+    descendants,
+    end_process,
+    finish,
+    need,
+    need_command,
+    need_root,
+    popen,
+    read_csv,
+    row_count,
+    run,
+    shared_folder,
+    wait_until,
+    workload,
+)
 
 KIB, MIB = 1024, 1 << 20
 INTERVAL = 0.1
@@ -372,7 +387,7 @@ def test_another_users_process_is_estimated_and_said_to_be(open_folder, ended):
     watching.wait()
     peak = summary_peak(summary)
     assert {"reads_refused", "families_hidden"} <= set(peak["limited_by"]), peak
-    assert peak["sampled_low"] <= 30.5 * MIB and 30 * MIB <= peak["sampled_high"]
+    assert peak["sampled_low"] <= 30.5 * MIB and peak["sampled_high"] >= 30 * MIB
 
 
 def test_info_tells_whether_pages_can_be_sampled():

@@ -10,9 +10,8 @@ import subprocess
 import time
 from pathlib import Path
 
-import pytest
-
 import helpers
+import pytest
 
 
 def folder():
@@ -96,7 +95,7 @@ def started_sleeper():
 def watch(*words, **options):
     """A tracker that has written the header and three rows."""
     watching = helpers.popen([helpers.binary(), *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **options)
-    assert all([watching.stdout.readline() for _ in range(4)])
+    assert all(watching.stdout.readline() for _ in range(4))
     return watching
 
 
@@ -281,8 +280,8 @@ def test_a_run_that_ends_while_runs_are_listed_is_listed_once(first_call):
     for call in range(first_call, 1000, 4):
         job = helpers.start("-q", "-i", "0.005", "sh", "-c", "read line", stdin=subprocess.PIPE)
         growing, = helpers.wait_until(lambda: list(folder().glob("*.rows")), "the rows of the run")
-        helpers.wait_until(lambda: growing.stat().st_size > 8192, "the head of the file")
-        listed = list_held_at(call, lambda: helpers.finish(job))
+        helpers.wait_until(lambda growing=growing: growing.stat().st_size > 8192, "the head of the file")
+        listed = list_held_at(call, lambda job=job: helpers.finish(job))
         if listed is None:
             assert call > 20, "the list was not held at all"
             return

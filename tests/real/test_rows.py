@@ -10,10 +10,25 @@ import time
 from pathlib import Path
 
 import pytest
-
-from helpers import (Track, binary, csv_header, finish, finish_input, is_running, kill_quietly,
-                     only_child, parse_csv, popen, read_csv, row_count, run, tracker, wait_until,
-                     without_leak_check, workload)
+from helpers import (
+    Track,
+    binary,
+    csv_header,
+    finish,
+    finish_input,
+    is_running,
+    kill_quietly,
+    only_child,
+    parse_csv,
+    popen,
+    read_csv,
+    row_count,
+    run,
+    tracker,
+    wait_until,
+    without_leak_check,
+    workload,
+)
 
 
 @pytest.mark.parametrize("command", [["sleep", "0.005"], ["true"]], ids=["5 ms", "true"])

@@ -9,9 +9,7 @@ import termios
 from pathlib import Path
 
 import pytest
-
-from helpers import (Terminal, binary, finish, is_running, only_child, read_csv, state_of, tracker,
-                     wait_until, workload)
+from helpers import Terminal, binary, finish, is_running, only_child, read_csv, state_of, tracker, wait_until, workload
 
 FORWARDED = ["TERM", "USR1", "USR2", "CONT", "HUP", "INT", "QUIT", "WINCH"]
 

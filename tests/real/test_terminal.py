@@ -63,10 +63,8 @@ def test_dumb_terminal_gets_no_escape_codes():
 
 
 def test_stdout_on_a_terminal_does_not_colour_a_file():
-    with open("err", "w") as err:
-        terminal = Terminal("sh", "-c", f"exec {binary()} --live true 2>err")
-        with terminal:
-            assert terminal.wait() == 0
+    with Terminal("sh", "-c", f"exec {binary()} --live true 2>err") as terminal:
+        assert terminal.wait() == 0
     text = open("err").read()
     assert text and ESCAPE not in text
     assert terminal.text == ""

@@ -7,9 +7,19 @@ import uuid
 from pathlib import Path
 
 import pytest
-
-from helpers import (binary, finish, kill_quietly, need, need_namespace, need_root, only_child, run, tracker,
-                     wait_until, workload)
+from helpers import (
+    binary,
+    finish,
+    kill_quietly,
+    need,
+    need_namespace,
+    need_root,
+    only_child,
+    run,
+    tracker,
+    wait_until,
+    workload,
+)
 
 
 def marked_processes(mark):

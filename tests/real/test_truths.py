@@ -3,9 +3,21 @@
 import os
 
 import pytest
-
-from helpers import (HERE, Track, binary, finish, need, need_command, need_namespace, need_root,
-                     parse_csv, python, run, tracker, workload)
+from helpers import (
+    HERE,
+    Track,
+    binary,
+    finish,
+    need,
+    need_command,
+    need_namespace,
+    need_root,
+    parse_csv,
+    python,
+    run,
+    tracker,
+    workload,
+)
 
 SLOW_FILE_SYSTEMS = {"tmpfs", "overlay", "9p", "ramfs"}
 

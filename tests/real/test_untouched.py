@@ -7,9 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from helpers import (binary, children_of, finish, only_child, run, state_of, tracker, wait_until,
-                     workload)
+from helpers import binary, children_of, finish, only_child, run, state_of, tracker, wait_until, workload
 
 EVERY_BYTE = bytes(range(256)) * 4096
 

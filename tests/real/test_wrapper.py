@@ -7,9 +7,23 @@ import subprocess
 import time
 
 import pytest
-
-from helpers import (Terminal, binary, children_of, finish, name_of, need_command, need_namespace,
-                     only_child, popen, read_csv, row_count, run, state_of, tracker, wait_until)
+from helpers import (
+    Terminal,
+    binary,
+    children_of,
+    finish,
+    name_of,
+    need_command,
+    need_namespace,
+    only_child,
+    popen,
+    read_csv,
+    row_count,
+    run,
+    state_of,
+    tracker,
+    wait_until,
+)
 
 PROMPT = "ready> "
 

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "real"))
 
-import helpers  # noqa: E402
+import helpers
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,8 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 import helpers
+import pytest
 from known import EXPECTED, Run, available, job, need_source, rights
 
 # Which sources a run may use beside wait4.

@@ -1,9 +1,8 @@
 """Totals where the kernel tells little: what can't be seen is a lower bound and said to be one, never a wrong number."""
 
 
-import pytest
-
 import helpers
+import pytest
 from known import Run, available, info, job, program, rights
 from test_cpu_truth import ALSO_SECONDS, JOBS, run_and_truth
 

@@ -1,8 +1,7 @@
 """The job's peak memory as a bracket, and bytes through exits."""
 
 import pytest
-
-from known import MIB, Run, available, need_source
+from known import MIB, Run, available
 
 # workload: (words, truth in MiB, widest bracket as a share of the truth; None: any)
 PEAKS = {

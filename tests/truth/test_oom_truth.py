@@ -5,9 +5,8 @@ import os
 import re
 from pathlib import Path
 
-import pytest
-
 import helpers
+import pytest
 from known import MIB, job, remove_group, rights
 
 LIMIT = 200 * MIB
@@ -73,7 +72,7 @@ def test_what_was_held_is_not_told_from_long_before_the_kill(limited_group, fold
     oom = summary["oom"]
     assert summary["totals"]["oom_kills"]["value"] == 1
     assert (oom["command"], oom["limit_bytes"]) == ("known_truth", LIMIT)
-    assert below and oom["held_bytes"] is None or LIMIT / 2 <= oom["held_bytes"] < 1.05 * LIMIT
+    assert (below and oom["held_bytes"] is None) or LIMIT / 2 <= oom["held_bytes"] < 1.05 * LIMIT
     assert re.search(r"the limit\b.*\bis 200 MiB; ask for at least \S+ GiB next time", " ".join(done.stderr.split()))
 
 

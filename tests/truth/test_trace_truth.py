@@ -5,9 +5,8 @@ import os
 import signal
 import subprocess
 
-import pytest
-
 import helpers
+import pytest
 from known import MIB, Run, info, job, need_source, program, rights
 from test_cpu_truth import ALSO_SECONDS, run_and_truth
 
