@@ -265,7 +265,8 @@ and this tracker's looks at 2, 4, 8 ... 512 ms.""",
 peak in percent of a true read at the end.""",
      ["tracker", "p99", "worst", "true reads", "longest", "error of the peak"], grower_rows),
     ("wrap", "Wrapping a command", """Wall time in ms from spawn to wait, commands taking turns;
-medians. Python: import, `ResourceTracker`, the command, stop.""",
+medians. Python: import, `ResourceTracker`, the command, stop. After a rest the kernel has to switch perf counters on
+again, for everybody, before the first process that has one can start: a few milliseconds which the tracker waits for.""",
      ["command", "ms"], wrap_rows),
     ("cost", "Memory of the tracker", """MB with a tree of 100, summed over the tracker's own
 processes.""", ["tracker", "peak RSS", "RSS", "PSS", "anonymous"], memory_rows),

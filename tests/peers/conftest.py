@@ -1,18 +1,13 @@
-"""Packages of others are installed by name below the build folder, once."""
+"""Packages of others are those of tools/requirements.txt and tools/python_env."""
 
 import importlib
 import os
-import shutil
-import subprocess
 import sys
 
 import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from gpu_world import BUILD
-
-PACKAGES = os.path.join(BUILD, "peers")
 
 
 def skip_or_fail(reason):
@@ -21,30 +16,13 @@ def skip_or_fail(reason):
     pytest.skip(reason)
 
 
-def pip_commands():
-    """The system's Python may have no pip: then that of another one installs as well, the package is pure."""
-    yield [sys.executable, "-m", "pip"]
-    for name in ("pip3", "pip"):
-        if shutil.which(name):
-            yield [name]
-
-
-def install(package):
-    for pip in pip_commands():
-        done = subprocess.run([*pip, "install", "--quiet", "--no-deps", "--target", PACKAGES, package],
-                              capture_output=True, check=False, timeout=120)
-        if done.returncode == 0:
-            return True
-    return False
-
-
 @pytest.fixture(scope="session")
 def nvidia_ml():
-    """NVIDIA's own Python package over NVML."""
-    if not os.path.exists(os.path.join(PACKAGES, "pynvml.py")) and not install("nvidia-ml-py"):
-        skip_or_fail("nvidia-ml-py can't be installed")
-    sys.path.insert(0, PACKAGES)
-    return importlib.import_module("pynvml")
+    """NVIDIA's own Python package over NVML, pinned in tools/requirements.txt."""
+    try:
+        return importlib.import_module("pynvml")
+    except ImportError as missing:
+        skip_or_fail(f"{missing}: tools/bootstrap checks")
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,8 @@ import random
 import subprocess
 
 import pytest
+import releases
 from gpu_world import BUILD
-
-releases = pytest.importorskip("releases")
 
 RECORDS = 40
 TRACKER = os.environ.get("TRK_BIN", os.path.join(BUILD, "resource-tracker"))
