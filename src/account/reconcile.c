@@ -69,7 +69,8 @@ static uint64_t perf_by_our_clock(const struct trk_cpu_figures *figures)
     return trk__less(figures->perf_ns, figures->perf_other_ns);
 }
 
-/* Where nobody is known to be missing, all of it may have hit the job. */
+/* Where no process is known to be missing, all of it may have hit the job; and where the machine's time cannot be read
+ * (a container that masks /proc/stat), the whole difference may be time that a hypervisor took. */
 static bool perf_has_more(const struct trk_cpu_figures *figures)
 {
     uint64_t booked_ns = figures->booked_ns;
@@ -77,7 +78,8 @@ static bool perf_has_more(const struct trk_cpu_figures *figures)
         return false;
     if (figures->may_lack)
         return perf_by_our_clock(figures) > booked_ns + apart_ns(booked_ns);
-    return figures->perf_ns > booked_ns + other_clock_ns(booked_ns) + figures->machine_other_ns;
+    return figures->perf_is_compared &&
+           figures->perf_ns > booked_ns + other_clock_ns(booked_ns) + figures->machine_other_ns;
 }
 
 /* A child that nobody seemed to take over stays booked; if somebody did it is there twice, and a counter, which never

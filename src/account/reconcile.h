@@ -19,6 +19,7 @@ struct trk_cpu_figures {
     bool has_trace; /* every end was told with its exact usage: nothing is missing */
     bool has_cgroup, has_perf;
     uint64_t trace_ns, cgroup_ns, perf_ns;
+    bool perf_is_compared;     /* the machine's time was read: these two are known */
     uint64_t perf_other_ns;    /* of it: what only perf's clock counts, by trk__other_clock_ns */
     uint64_t machine_other_ns; /* the same of the whole machine: the job's part was no more */
     uint64_t perf_lacks_ns;    /* of the ends of processes, by trk__perf_lacks_ns ... */

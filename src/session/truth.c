@@ -352,6 +352,7 @@ static struct trk_cpu_figures cpu_figures(const struct trk_truth *truth, bool ha
         .trace_ns = trk__trace_cpu_ns(truth->session),
         .has_perf = truth->has_perf,
         .perf_ns = truth->perf.cpu_ns,
+        .perf_is_compared = truth->machine.cpu_ns > 0,
         .perf_other_ns = truth->perf_other_ns,
         .machine_other_ns = truth->machine_other_ns,
         .perf_lacks_ns = truth->perf_lacks_ns,

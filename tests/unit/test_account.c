@@ -221,8 +221,11 @@ static void what_nobody_waited_for_is_found_by_counters(void)
 
 static void a_counter_by_another_clock_is_not_believed_for_little(void)
 {
-    struct trk_cpu_figures figures = {
-        .booked_ns = 3000 * MS, .is_reaped = true, .has_perf = true, .perf_ns = 3020 * MS};
+    struct trk_cpu_figures figures = {.booked_ns = 3000 * MS,
+                                      .is_reaped = true,
+                                      .has_perf = true,
+                                      .perf_is_compared = true,
+                                      .perf_ns = 3020 * MS};
     CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3000 * MS);
     figures.perf_ns = 3300 * MS; /* but the hypervisor took as much away */
     figures.machine_other_ns = 400 * MS;
@@ -230,6 +233,18 @@ static void a_counter_by_another_clock_is_not_believed_for_little(void)
     figures.machine_other_ns = 0;
     figures.perf_ns = 3500 * MS; /* nobody was seen to be lost, but somebody must be */
     CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 3500 * MS);
+}
+
+/* Where /proc/stat is masked, what a hypervisor took is not known. */
+static void a_counter_whose_clock_is_not_compared_adds_nothing(void)
+{
+    struct trk_cpu_figures figures = {
+        .booked_ns = 300 * MS, .is_reaped = true, .has_perf = true, .perf_ns = 343 * MS};
+    struct trk_cpu_verdict verdict = trk__cpu_reconcile(&figures);
+    CHECK_U64(verdict.cpu_ns, 300 * MS);
+    CHECK_TEXT(verdict.source, "wait4");
+    figures.may_lack = true;
+    CHECK_U64(trk__cpu_reconcile(&figures).cpu_ns, 343 * MS);
 }
 
 static void the_other_clock_is_ahead_by_the_jobs_part(void)
@@ -351,6 +366,7 @@ int main(int argc, char *argv[])
         TEST(the_books_win_where_they_are_as_good),
         TEST(what_nobody_waited_for_is_found_by_counters),
         TEST(a_counter_by_another_clock_is_not_believed_for_little),
+        TEST(a_counter_whose_clock_is_not_compared_adds_nothing),
         TEST(the_other_clock_is_ahead_by_the_jobs_part),
         TEST(a_clock_that_goes_back_tells_nothing),
         TEST(a_counter_lacks_the_end_of_each_process),
