@@ -132,7 +132,7 @@ int cli_record_keep(trk_session *session, const struct cli_options *options)
     char id[32];
     struct trk_error error = {0};
     int code = trk_session_save(session, id, &error);
-    /* A home that nobody can write to stays so: that is part of the summary, which -q leaves out. */
+    /* A home folder that cannot be written to stays so: that is part of the summary, which -q leaves out. */
     bool is_unwritable = code == -EACCES || code == -EROFS || code == -ENOENT || code == -ENOTDIR;
     if (code < 0 && options->report_path)
         cli_fail("--report %s can't be made, since the run is not kept: %s", options->report_path,

@@ -49,7 +49,7 @@ struct trk_proc_tree {
     bool follow_children;
     bool adopt_orphans; /* we are the subreaper: what is our child belongs to the job */
     bool want_switches;
-    bool without_io;   /* nobody asks for bytes read and written */
+    bool without_io;   /* bytes read and written are not needed */
     bool is_read_once; /* keeps no descriptors: the limit of them is the program's */
     uint32_t kept_fds, kept_fds_max;
     uint64_t first_forks; /* since boot, when the root was young; 0: not known */

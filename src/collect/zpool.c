@@ -70,7 +70,7 @@ static int read_until(int fd, int64_t deadline_ns, char *ret_text, size_t size)
     while (len < size - 1) {
         if (!wait_readable(fd, deadline_ns))
             return -ETIMEDOUT;
-        /* Whoever waits for the lock waits for this helper to end, and read has data or the end of the pipe here. */
+        /* A thread that waits for the lock waits for this helper to exit, and read has data or the end of the pipe here. */
         /* NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection) */
         ssize_t got = read(fd, ret_text + len, size - 1 - len);
         if (got < 0 && errno == EINTR)

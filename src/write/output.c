@@ -147,7 +147,7 @@ static bool asked_to_end(void)
 }
 
 /* In `cat pipe & resource-tracker -o pipe ...` either may be first, so a reader is waited for. Not in open(2)
- * itself, which would wait for good: a pipe that nobody reads is refused. */
+ * itself, which would wait for good: a pipe without a reader is refused. */
 static int open_fifo(const char *path)
 {
     const struct timespec pause = {.tv_nsec = READER_RETRY_MS * 1000000L};

@@ -317,7 +317,7 @@ def test_in_the_record(tracker, no_firmware):
         record = run_job(tracker, UNTIL_KNOWN)
         assert facts(record["cloud_info"]) == found(BY_NAME["linode"])
         asked = len(service.asked)
-        record = run_job(tracker, ["sleep", "0.2"])  # too short to ask; it was told before
+        record = run_job(tracker, ["sleep", "0.2"])  # too short to ask; the answer is kept from before
         assert facts(record["cloud_info"]) == found(BY_NAME["linode"]) and len(service.asked) == asked
     assert record["metadata"]["discover_cloud"] is True and record["server_info"]["vcpus"] >= 1
 

@@ -63,7 +63,7 @@ def marked_mounts(text, mark):
 
 
 def marked_cgroups(mark):
-    """Empty cgroups too: whoever makes one removes it."""
+    """Empty cgroups too: the process that makes one removes it."""
     return [f"cgroup: {os.path.join(path, name)}" for path, names, _ in os.walk("/sys/fs/cgroup") for name in names
             if name.startswith(mark + ".")]
 

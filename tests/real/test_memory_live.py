@@ -88,7 +88,7 @@ def large_file():
 
 
 # A row and the true read fall at two times: pages of a program that others start or end in between change hands. So each
-# interpreter is a copy whose pages nobody else has.
+# interpreter is a copy whose pages no other process maps.
 
 
 @functools.lru_cache(maxsize=None)

@@ -110,7 +110,7 @@ def test_no_shared_memory_is_left():
 
 
 def test_the_cgroup_of_a_tracker_in_another_pid_namespace_is_not_a_leftover(started):
-    """Its number means nobody there, and before the job is moved into it it is empty."""
+    """Its PID means nothing there, and the cgroup is empty until the job is moved into it."""
     need_cgroups()
     need_namespace("-p", "-f", "--mount-proc")
     process = started("-q", "sleep", "60")
