@@ -12,7 +12,7 @@ struct trk_high_water {
     bool ignores_sigchld; /* its children vanish without anybody taking over what they used */
 };
 
-/* Of the text of /proc/PID/status. -ENODATA: it has no memory (a zombie, a kernel thread). */
+/* Of the text of /proc/PID/status. -ENODATA: it has no memory (a zombie, a kernel thread); the rest is set. */
 int trk__high_water_parse(struct trk_cursor text, struct trk_high_water *ret_mark);
 
 /* Costs some 10 us. */

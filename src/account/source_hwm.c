@@ -43,10 +43,8 @@ int trk__high_water_parse(struct trk_cursor text, struct trk_high_water *ret_mar
             mark.ignores_sigchld = value >> (SIGCHLD - 1) & 1;
         }
     }
-    if (!found)
-        return -ENODATA;
     *ret_mark = mark;
-    return 0;
+    return found ? 0 : -ENODATA;
 }
 
 int trk__high_water_read(const struct trk_context *context, pid_t pid,

@@ -115,13 +115,14 @@ static bool read_mark(struct trk_truth *truth, struct trk_proc *proc)
 {
     struct trk_high_water mark;
     int code = trk__high_water_read(&truth->session->context, proc->pid, &mark);
+    if (code == 0 || code == -ENODATA)
+        truth->ignores_sigchld |= mark.ignores_sigchld;
     if (code < 0)
         return code != -ENODATA && code != -ENOENT && code != -ESRCH;
     if (mark.peak_rss_bytes > proc->mark_bytes)
         proc->mark_bytes = mark.peak_rss_bytes;
     proc->mark_faults = proc->stat.minor_faults + proc->stat.major_faults;
     proc->mark_huge_bytes = truth->huge.bytes;
-    truth->ignores_sigchld |= mark.ignores_sigchld;
     return true;
 }
 
@@ -251,6 +252,8 @@ static void read_marks(struct trk_truth *truth)
         if (proc->vanished)
             continue;
         if (has_given_up_memory(proc)) { /* in this interval, whenever somebody waits for it */
+            if (proc->pid == job->tree.root_pid) /* which signals it ignored is known until then */
+                read_mark(truth, proc);
             trk__truth_mark_ended(truth, proc, false);
             proc->mark_is_final = true;
             continue;

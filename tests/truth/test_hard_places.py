@@ -1,5 +1,7 @@
 """Totals where the kernel tells little: what can't be seen is a lower bound and said to be one, never a wrong number."""
 
+import json
+import subprocess
 
 import helpers
 import pytest
@@ -83,6 +85,27 @@ def test_bytes_where_all_is_refused(half, folder, refused, reaping):
         assert written["value"] == pytest.approx(run.said["written_bytes"], rel=0.01), written
     else:
         assert written["source"] == "sampled"
+
+
+@pytest.mark.parametrize("call", ["+1", "+4", "+12", "+20"])
+@pytest.mark.parametrize("reaping", ["reap", "ignore"])
+def test_bytes_of_a_job_that_ends_before_the_first_sample(folder, reaping, call):
+    """The tracker is held at a step of its start until the job has exited."""
+    command = [helpers.binary(), "-q", "--no-save", "--sources", "wait4", "-s", "summary.json", "--",
+               job(), "writers", "6", "4", reaping]
+    held = helpers.popen([helpers.workload("held_at"), call, *command], cwd=folder, text=True,
+                         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                         env=helpers.without_leak_check())
+    assert held.stderr.readline() == "held\n"
+    root = helpers.only_child(helpers.only_child(held.pid))
+    helpers.wait_until(lambda: helpers.state_of(root) == "Z", "the end of the job")
+    helpers.finish_input(held)
+    assert held.wait(60) == 0, held.stderr.read()
+    held.stderr.close()
+    totals = json.loads((folder / "summary.json").read_text())["totals"]
+    expected = "sampled" if reaping == "ignore" else "wait4"
+    assert totals["write_bytes"]["source"] == expected, totals["write_bytes"]
+    assert (totals["cpu_seconds"]["coverage"] is None) == (reaping == "ignore"), totals["cpu_seconds"]
 
 
 @pytest.mark.parametrize("reaping", ["reap", "ignore"])

@@ -124,8 +124,10 @@ static void the_high_water_mark_is_found_in_status(void)
     CHECK_U64(trk__high_water_parse(trk__cursor(text, sizeof text - 1), &mark), 0);
     CHECK_U64(mark.peak_rss_bytes, 1536 * 1024);
     CHECK(mark.ignores_sigchld);
-    static const char zombie[] = "Name:\tcat\nState:\tZ (zombie)\nSigIgn:\t0000000000000000\n";
+    static const char zombie[] = "Name:\tcat\nState:\tZ (zombie)\nSigIgn:\t0000000000010000\n";
+    mark = (struct trk_high_water){0};
     CHECK(trk__high_water_parse(trk__cursor(zombie, sizeof zombie - 1), &mark) == -ENODATA);
+    CHECK(mark.ignores_sigchld);
 }
 
 /* ---- live ---- */

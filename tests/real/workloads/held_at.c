@@ -1,6 +1,7 @@
-/* held_at CALL COMMAND...: runs the command and holds it before its CALL-th system call on files. Prints "held" to
- * standard error then and reads a line from standard input before the command goes on; prints "over" instead where the
- * command makes fewer calls. So a test can change files at every step of what a program does with them. */
+/* held_at CALL COMMAND...: runs the command and holds it before its CALL-th system call on files, which with +CALL are
+ * counted from its first child on. Prints "held" to standard error then and reads a line from standard input before the
+ * command goes on; prints "over" instead where the command makes fewer calls. So a test can change files or let processes
+ * end at every step of what a program does with them. */
 #include "workload.h"
 
 #include <signal.h>
@@ -25,6 +26,15 @@ static int is_about_files(long call)
     return 0;
 }
 
+static int makes_a_child(long call)
+{
+#ifdef SYS_vfork
+    if (call == SYS_vfork)
+        return 1;
+#endif
+    return call == SYS_clone || call == SYS_clone3;
+}
+
 static long call_of(pid_t pid)
 {
     struct __ptrace_syscall_info info;
@@ -42,7 +52,7 @@ static void say_and_wait(void)
 }
 
 /* Its exit status. */
-static int follow(pid_t pid, long wanted)
+static int follow(pid_t pid, long wanted, int is_counting)
 {
     int status;
     long seen = 0;
@@ -58,7 +68,9 @@ static int follow(pid_t pid, long wanted)
         }
         int is_call = WSTOPSIG(status) == (SIGTRAP | 0x80);
         signal = is_call ? 0 : WSTOPSIG(status);
-        if (is_call && is_about_files(call_of(pid)) && ++seen == wanted)
+        long call = is_call ? call_of(pid) : -1;
+        is_counting |= makes_a_child(call);
+        if (is_counting && is_about_files(call) && ++seen == wanted)
             break;
     }
     say_and_wait();
@@ -78,5 +90,5 @@ int main(int argc, char **argv)
         execv(argv[2], argv + 2);
         fail("exec");
     }
-    return follow(pid, strtol(argv[1], NULL, 10));
+    return follow(pid, strtol(argv[1], NULL, 10), argv[1][0] != '+');
 }
