@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "fork_signals.h"
 #include "signal_events.h"
 #include "spawn.h"
 #include "summary.h"
@@ -86,6 +87,12 @@ int cli_cmd_run(const struct cli_options *options)
     /* Processes that outlive their parents become our children: what they used is in their wait4
      * record. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int signal = cli_fork_ended_by(&signals);
+    if (signal) {
+        give_up(options, session, output_is_new);
+        cli_signals_die_of(signal);
+        return 128 + signal;
+    }
     struct cli_held job;
     code = session_options.trace_exits ? cli_spawn_held(options->command, &signals, &job)
                                        : cli_spawn(options->command, &signals, &job);

@@ -1,4 +1,5 @@
 /* gpu-tracker -e COMMAND: runs it, and tells at its end what it used. */
+#include "fork_signals.h"
 #include "gput.h"
 #include "gput_help.h"
 #include "gput_words.h"
@@ -145,6 +146,12 @@ static int run(struct track *track, trk_session *session, const struct cli_signa
     struct cli_held job;
     struct cli_ending ending;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int signal = cli_fork_ended_by(signals);
+    if (signal) {
+        give_up(track);
+        cli_signals_die_of(signal);
+        return 128 + signal;
+    }
     int code = cli_spawn(track->words, signals, &job);
     if (code < 0 || job.failure < 0) {
         give_up(track);

@@ -1,6 +1,7 @@
 #include "spawn.h"
 
 #include "cli.h"
+#include "fork_signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,10 +27,11 @@ void cli_spawn_guard_standard_fds(void)
 }
 
 /* Runs in the child, in the parent's memory: nothing here may change what the parent relies on but
- * `failure`. Signals have no handlers in this program, so none can run here either. */
+ * `failure`, nor may a signal handler, of which cli/fork_signals.c has the only one. */
 static _Noreturn void become_job(char *const command[], const struct cli_signals *signals,
                                  volatile int *failure)
 {
+    cli_vfork_in_child();
     cli_signals_restore_in_child(signals);
     execvp(command[0], command);
     *failure = errno;
@@ -43,25 +45,33 @@ int cli_spawn(char *const command[], const struct cli_signals *signals, struct c
     volatile int failure = 0;
     /* posix_spawn can't set SIGCHLD to ignored. The child makes only system calls. */
     /* NOLINTBEGIN(*.vfork, *.Vfork, bugprone-unsafe-functions, cert-msc24-c, cert-msc33-c) */
+    cli_vfork_begin(signals);
     pid_t pid = vfork();
     if (pid == 0)
         become_job(command, signals, &failure);
     /* NOLINTEND(*.vfork, *.Vfork, bugprone-unsafe-functions, cert-msc24-c, cert-msc33-c) */
+    int code = -errno;
+    cli_vfork_end(signals, pid);
     if (pid < 0)
-        return -errno;
+        return code;
     *ret_held = (struct cli_held){.pid = pid, .failure = -failure, .hold_fd = -1, .failure_fd = -1};
     while (failure && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         continue;
     return 0;
 }
 
+/* End of file instead of a byte: the tracker has ended, and nothing would supervise the job. */
 static _Noreturn void wait_and_become_job(char *const command[], const struct cli_signals *signals,
                                           int hold_fd, int failure_fd)
 {
-    char never;
+    char released;
+    ssize_t len;
     cli_signals_restore_in_child(signals);
-    while (read(hold_fd, &never, 1) < 0 && errno == EINTR)
-        continue;
+    do
+        len = read(hold_fd, &released, 1);
+    while (len < 0 && errno == EINTR);
+    if (len == 0)
+        _exit(CLI_EXIT_OWN);
     execvp(command[0], command);
     int code = -errno;
     while (write(failure_fd, &code, sizeof code) < 0 && errno == EINTR)
@@ -82,39 +92,43 @@ int cli_spawn_held(char *const command[], const struct cli_signals *signals,
         close(hold[1]);
         return code;
     }
-    pid_t pid = fork();
+    pid_t pid = cli_fork(signals);
     if (pid == 0) {
         close(hold[1]);
         wait_and_become_job(command, signals, hold[0], failure[1]);
     }
-    int code = pid < 0 ? -errno : 0;
     close(hold[0]);
     close(failure[1]);
-    *ret_held = (struct cli_held){.pid = pid, .hold_fd = hold[1], .failure_fd = failure[0]};
-    if (code < 0) {
-        cli_spawn_release(ret_held);
+    if (pid < 0) {
+        close(hold[1]);
         close(failure[0]);
+        return pid;
     }
-    return code;
+    *ret_held = (struct cli_held){.pid = pid, .hold_fd = hold[1], .failure_fd = failure[0]};
+    return 0;
 }
 
 void cli_spawn_release(struct cli_held *held)
 {
-    if (held->hold_fd >= 0)
-        close(held->hold_fd);
+    if (held->hold_fd < 0)
+        return;
+    /* There is room for a byte in an empty pipe: what can fail for good is that the child was killed. */
+    while (write(held->hold_fd, "", 1) < 0 && errno != EPIPE)
+        continue;
+    close(held->hold_fd);
     held->hold_fd = -1;
 }
 
 int cli_spawn_failure(struct cli_held *held)
 {
-    int code = 0;
+    int code;
     if (held->failure_fd < 0)
         return held->failure;
-    if (read(held->failure_fd, &code, sizeof code) != sizeof code)
-        code = 0;
+    if (read(held->failure_fd, &code, sizeof code) == sizeof code)
+        held->failure = code;
     close(held->failure_fd);
     held->failure_fd = -1;
-    return code;
+    return held->failure;
 }
 
 /* The first file called `name` along PATH, be it executable or not. */

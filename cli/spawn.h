@@ -14,7 +14,7 @@ void cli_spawn_guard_standard_fds(void);
 /* A job that was started; it may wait to be let go before its exec. */
 struct cli_held {
     pid_t pid;
-    int failure;    /* execvp's negative code, where it is known at once */
+    int failure;    /* execvp's negative code, once that is known */
     int hold_fd;    /* open: it waits */
     int failure_fd; /* gives execvp's code if that fails */
 };
@@ -27,7 +27,7 @@ int cli_spawn(char *const command[], const struct cli_signals *signals, struct c
 int cli_spawn_held(char *const command[], const struct cli_signals *signals,
                    struct cli_held *ret_held);
 
-/* Lets it go: also done by our death. Once; -1 as descriptors is nothing to do. */
+/* Lets a job that waits call exec; does nothing the second time. If this process ends before, the job ends unstarted. */
 void cli_spawn_release(struct cli_held *held);
 
 /* At once, or when a job that waited has ended: 0, or the negative code of an execvp that failed. */

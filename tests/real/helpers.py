@@ -1,6 +1,8 @@
 """What the real-process tests share: the binary, the workloads, running them, reading rows."""
 
+import contextlib
 import csv
+import fcntl
 import functools
 import json
 import os
@@ -337,6 +339,13 @@ def state_of(pid):
     return fields[0].replace("t", "T") if fields else None
 
 
+def has_pending(pid, number):
+    """Whether a signal waits for the process, which blocks it."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    masks = re.findall(r"^(?:SigPnd|ShdPnd):\t(\w+)$", status, re.MULTILINE)
+    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
+
+
 def name_of(pid):
     """Its command, as the kernel cuts it; None when it is gone."""
     try:
@@ -404,6 +413,23 @@ def until_lines(path, lines, then="exit 0"):
 
 def read_csv(path):
     return parse_csv(Path(path).read_text())
+
+
+@contextlib.contextmanager
+def opens_blocked(path):
+    """Another process that opens or executes the file waits inside the system call until the block ends, by a write lease
+    of this one. Gives a function that says whether a process waits. See "Leases" in fcntl(2)."""
+    fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)  # an open is reported by a signal; this one is ignored
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    except OSError as error:
+        os.close(fd)
+        need(False, f"this file system has no leases: {error}")
+    try:
+        yield lambda: fcntl.fcntl(fd, fcntl.F_GETLEASE) != fcntl.F_WRLCK
+    finally:
+        os.close(fd)
 
 
 # ---- a terminal --------------------------------------------------------------------------------

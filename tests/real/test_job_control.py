@@ -1,8 +1,10 @@
 """Ctrl-Z, fg and bg work as without us, in an interactive shell on a real terminal."""
 
 import os
+import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from helpers import (
@@ -10,13 +12,17 @@ from helpers import (
     binary,
     children_of,
     finish,
+    has_pending,
     need_command,
     only_child,
+    opens_blocked,
     read_csv,
     row_count,
     stat_fields,
     state_of,
     wait_until,
+    without_leak_check,
+    workload,
 )
 
 PROMPT = "ready> "
@@ -109,6 +115,80 @@ def test_pipeline_is_one_job(shell):
     wait_until(both("SRD", *trackers), "both going on")
     shell.send("\x03")
     wait_until(lambda: not children_of(shell.pid), "the end of both")
+
+
+def press_before_the_start(shell, key, number):
+    """Presses a key while the tracker still opens its output; the tracker's pid."""
+    Path("rows.csv").touch()
+    with opens_blocked("rows.csv") as is_awaited:
+        shell.send(f"{binary()} -q --force -o rows.csv sh -c 'echo started; exec sleep 60'\n")
+        wait_until(is_awaited, "the open of the output file")
+        ours = only_child(shell.pid)
+        shell.send(key)
+        wait_until(lambda: has_pending(ours, number), "the signal")
+    return ours
+
+
+def test_ctrl_z_before_the_job_is_started(shell):
+    ours = press_before_the_start(shell, "\x1a", signal.SIGTSTP)
+    shell.expect("Stopped")
+    assert state_of(ours) == "T"
+    shell.send("fg\n")
+    shell.expect(r"\nstarted\r\n")
+    shell.send("\x1a")
+    wait_until(both("T", ours, only_child(ours)), "both stopped")
+
+
+@pytest.mark.parametrize(("key", "number"), [("\x03", signal.SIGINT), ("\x1c", signal.SIGQUIT)])
+def test_ctrl_c_before_the_job_is_started(shell, key, number):
+    ours = press_before_the_start(shell, key, number)
+    wait_until(lambda: state_of(ours) is None, "the end of the tracker")
+    shell.send("echo status=$?\n")
+    shell.expect(rf"status={128 + number}\r\n")
+    assert "\nstarted" not in shell.text
+
+
+def test_ctrl_c_at_the_fork():
+    """The last instant at which the job does not exist: the signal is delivered before the fork, or to both after it."""
+    with Terminal(workload("held_at"), "fork", binary(), "-q", "sleep", "60", **without_leak_check()) as terminal:
+        terminal.expect("held")
+        ours = only_child(terminal.pid)
+        terminal.send("\x03")
+        wait_until(lambda: has_pending(ours, signal.SIGINT), "the signal")
+        terminal.send("\n")
+        assert terminal.wait() == 128 + signal.SIGINT
+
+
+def test_ctrl_z_before_the_program_is_loaded(shell):
+    """The job stops, at the latest when its exec is over, and so does the tracker."""
+    shutil.copy(shutil.which("cat"), "program")
+    with opens_blocked("program") as is_awaited:
+        shell.send(f"{binary()} -q ./program\n")
+        wait_until(is_awaited, "the exec")
+        ours = only_child(shell.pid)
+        job = only_child(ours)
+        shell.send("\x1a")
+        shell.expect(r"\^Z")  # the terminal shows it when it has sent the signal
+    wait_until(both("T", ours, job), "both stopped")
+    shell.expect("Stopped")
+    shell.send("fg\n")
+    wait_until(both("SRD", ours, job), "both going on")
+    shell.send("hello\n")
+    shell.expect(r"hello\r\nhello\r\n")
+    shell.send("\x04")
+    wait_until(lambda: state_of(ours) is None, "the end")
+
+
+def test_ctrl_c_before_the_program_is_loaded(shell):
+    shutil.copy(shutil.which("cat"), "program")
+    with opens_blocked("program") as is_awaited:
+        shell.send(f"{binary()} -q ./program\n")
+        wait_until(is_awaited, "the exec")
+        ours = only_child(shell.pid)
+        shell.send("\x03")
+        wait_until(lambda: state_of(ours) is None, "the end")
+    shell.send("echo status=$?\n")
+    shell.expect(r"status=130\r\n")
 
 
 def test_stop_of_the_job_alone_does_not_stop_us(started):

@@ -1,7 +1,7 @@
 /* held_at CALL COMMAND...: runs the command and holds it before its CALL-th system call on files, which with +CALL are
- * counted from its first child on. Prints "held" to standard error then and reads a line from standard input before the
+ * counted from its first child on, or with "fork" before it makes its first child. Prints "held" to standard error then and reads a line from standard input before the
  * command goes on; prints "over" instead where the command makes fewer calls. So a test can change files or let processes
- * end at every step of what a program does with them. */
+ * end at every step of what a program does with them. It ignores SIGINT itself; the command does not. */
 #include "workload.h"
 
 #include <signal.h>
@@ -51,7 +51,7 @@ static void say_and_wait(void)
         fail("standard input");
 }
 
-/* Its exit status. */
+/* Its exit status. `wanted` 0: held before its first child. */
 static int follow(pid_t pid, long wanted, int is_counting)
 {
     int status;
@@ -69,6 +69,8 @@ static int follow(pid_t pid, long wanted, int is_counting)
         int is_call = WSTOPSIG(status) == (SIGTRAP | 0x80);
         signal = is_call ? 0 : WSTOPSIG(status);
         long call = is_call ? call_of(pid) : -1;
+        if (!wanted && makes_a_child(call))
+            break;
         is_counting |= makes_a_child(call);
         if (is_counting && is_about_files(call) && ++seen == wanted)
             break;
@@ -90,5 +92,6 @@ int main(int argc, char **argv)
         execv(argv[2], argv + 2);
         fail("exec");
     }
+    signal(SIGINT, SIG_IGN);
     return follow(pid, strtol(argv[1], NULL, 10), argv[1][0] != '+');
 }
