@@ -9,6 +9,9 @@ import r_check
 from conftest import ROOT, need_program
 from r_check import run
 
+# The limit of tests/pytest.ini is shorter than that of R's check, which each of these tests may have to wait for.
+pytestmark = pytest.mark.timeout(r_check.SECONDS_MAX + 60)
+
 
 @pytest.fixture(scope="module")
 def checked():
