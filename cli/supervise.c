@@ -16,9 +16,9 @@ const size_t cli_supervise_signal_count =
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* A stop signal and a stop of the job belong together when they are this close: between them the
- * job may put its terminal in order. A stop without a signal of ours is somebody's kill -STOP and
- * not for us. */
+/* A stop signal and a stop of the job by another signal, SIGSTOP, belong together when they are
+ * this close: between them the job may put its terminal in order. A stop without a signal of ours
+ * is for the job alone. */
 #define STOP_BELONGS_NS (3 * NS_PER_SECOND)
 
 /* A century: beyond it a limit is none, and the sum below can't overflow. */
@@ -141,9 +141,12 @@ static void on_stop_signal(struct supervisor *supervisor, int signal, bool from_
     stop_with_job(supervisor);
 }
 
-static void on_job_control(struct supervisor *supervisor, bool is_stop)
+static void on_job_control(struct supervisor *supervisor, bool is_stop, int signal)
 {
     supervisor->is_told_stopped = is_stop;
+    /* By the signal that we got: they belong together, however long the job took. */
+    if (is_stop && signal == supervisor->stop_signal)
+        supervisor->stop_signal_ns = now_ns();
     if (is_stop)
         stop_with_job(supervisor);
 }
@@ -229,7 +232,7 @@ static void on_event(struct supervisor *supervisor, const struct trk_event *even
     if (event->kind == TRK_EVENT_SIGNAL)
         on_signal(supervisor, event->signal, event->from_terminal);
     else if (event->kind == TRK_EVENT_STOPPED || event->kind == TRK_EVENT_CONTINUED)
-        on_job_control(supervisor, event->kind == TRK_EVENT_STOPPED);
+        on_job_control(supervisor, event->kind == TRK_EVENT_STOPPED, event->signal);
     else if (event->kind == TRK_EVENT_ROW && supervisor->options->live)
         cli_live_update(supervisor->session);
 }
@@ -293,7 +296,7 @@ static void follow_unmeasured(struct supervisor *supervisor, const sigset_t *sig
             return;
         }
         if (pid > 0 && WIFSTOPPED(status))
-            stop_with_job(supervisor);
+            on_job_control(supervisor, true, WSTOPSIG(status));
         siginfo_t info;
         int signal = sigwaitinfo(signals, &info);
         if (signal > 0 && signal != SIGCHLD)

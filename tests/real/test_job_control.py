@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,28 @@ def test_pipeline_is_one_job(shell):
     wait_until(both("SRD", *trackers), "both going on")
     shell.send("\x03")
     wait_until(lambda: not children_of(shell.pid), "the end of both")
+
+
+SLOW_TO_STOP = """import os, signal, time
+def stop(number, frame):
+    time.sleep(3.5)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+signal.signal(signal.SIGTSTP, stop)
+print("started", flush=True)
+while True:
+    signal.pause()"""
+
+
+def test_job_that_takes_seconds_to_stop(shell):
+    """As one does that writes its state first, or that gets no CPU: longer than the 3 s within which any stop counts."""
+    Path("slow.py").write_text(SLOW_TO_STOP)
+    shell.send(f"{binary()} -q {sys.executable} -I -S slow.py\n")
+    shell.expect(r"\nstarted\r\n")
+    ours = only_child(shell.pid)
+    shell.send("\x1a")
+    wait_until(both("T", ours, only_child(ours)), "both stopped")
+    shell.expect("Stopped")
 
 
 def press_before_the_start(shell, key, number):
