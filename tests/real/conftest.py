@@ -38,6 +38,7 @@ def own_world(tmp_path, monkeypatch):
     for name in list(os.environ):
         if name.startswith(("TRACKER_", "XDG_")) or name == "NO_COLOR":
             monkeypatch.delenv(name)
+    monkeypatch.setenv("TRACKER_CLOUD", "off")  # a run that takes long enough would ask and keep the answer in HOME
     if os.environ.get("TRK_TRACE_EXITS") == "1":  # the same tests with every job traced
         monkeypatch.setenv("TRACKER_TRACE_EXITS", "1")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
