@@ -12,8 +12,7 @@
 /* Most jobs have none, and one that has keeps it: to look again costs two files. */
 #define RETRY_NS INT64_C(30000000000)
 
-/* What members outside the cgroup may hold of the job's anonymous memory: one that has just ended is
- * still counted. */
+/* What members outside the cgroup may hold of the job's anonymous memory. */
 #define OUTSIDE_RATIO_MAX 0.05
 
 /* Processes that were born after the tree was looked at are told from strangers by their ancestors. */
@@ -55,6 +54,25 @@ static uint64_t anon_pages(const struct trk_proc *proc)
 {
     uint64_t resident = proc->statm.resident_pages, shared = proc->statm.shared_pages;
     return is_live(proc) && resident > shared ? resident - shared : 0;
+}
+
+/* Whether it has released its memory, at the latest since it was sampled. The kernel's do_exit() detaches the address space
+ * first: all of statm is 0 from then on, while pages are still being freed and uncharged and the process is not yet a
+ * zombie. */
+static bool is_exiting(const struct trk_proc_tree *tree, const struct trk_proc *proc)
+{
+    struct trk_proc_statm now;
+    return is_live(proc) &&
+           (!proc->statm.size_pages || trk__proc_read_statm(tree->context, proc, &now) < 0 ||
+            !now.size_pages);
+}
+
+bool trk__job_cgroup_is_unsettled(const struct trk_proc_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (is_exiting(tree, &tree->item[i]))
+            return true;
+    return false;
 }
 
 /* ---- where it is ---- */
@@ -168,6 +186,11 @@ static bool is_of_the_job(struct trk_job_cgroup *cgroup, const struct trk_proc_t
         return false;
     for (uint32_t i = 0; i < tree->count; i++)
         all += anon_pages(&tree->item[i]);
+    if ((double)inside >= (1 - OUTSIDE_RATIO_MAX) * (double)all)
+        return true;
+    all = 0;
+    for (uint32_t i = 0; i < tree->count; i++)
+        all += is_exiting(tree, &tree->item[i]) ? 0 : anon_pages(&tree->item[i]);
     return (double)inside >= (1 - OUTSIDE_RATIO_MAX) * (double)all;
 }
 

@@ -33,4 +33,8 @@ void trk__job_cgroup_done(struct trk_job_cgroup *cgroup);
 int trk__job_cgroup_read(struct trk_job_cgroup *cgroup, const struct trk_proc_tree *tree,
                          struct trk_job_charge *ret_charge);
 
+/* Whether a member is exiting or has exited since it was sampled. The charge is read after the members, so the two then
+ * disagree in either direction, which proves nothing against the cgroup. Reads a file for each member. */
+bool trk__job_cgroup_is_unsettled(const struct trk_proc_tree *tree);
+
 #endif

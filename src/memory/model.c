@@ -333,7 +333,7 @@ static void recompute(trk_mem_model *model)
     for (uint32_t i = 0; i < model->commands.count; i++)
         if (model->commands.items[i].live && model->commands.items[i].dirty)
             trk__mem_command_recompute(model, i);
-    model->has_cgroup = model->has_cgroup && cgroup_is_plausible(model);
+    model->has_cgroup = model->has_cgroup && (model->trusts_cgroup || cgroup_is_plausible(model));
     struct trk_mem_total total = {.processes = model->live_count,
                                   .families = model->families.live_count,
                                   .from_cgroup = model->has_cgroup};
@@ -366,6 +366,7 @@ int trk__mem_tick_end(trk_mem_model *model, const struct trk_mem_cgroup *cgroup)
     if (cgroup || model->has_cgroup)
         model->dirty = true;
     model->has_cgroup = cgroup != NULL;
+    model->trusts_cgroup = false;
     if (cgroup)
         model->cgroup = *cgroup;
     remove_unseen(model);
@@ -381,6 +382,12 @@ int trk__mem_tick_end(trk_mem_model *model, const struct trk_mem_cgroup *cgroup)
     }
     trk__mem_process_table_recycle(model);
     return r;
+}
+
+void trk__mem_model_trust_cgroup(trk_mem_model *model)
+{
+    model->has_cgroup = model->trusts_cgroup = true;
+    model->dirty = true;
 }
 
 void trk__mem_model_total(trk_mem_model *model, struct trk_mem_total *ret_total)

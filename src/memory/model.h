@@ -87,7 +87,7 @@ struct trk_mem_total {
     double estimated_ratio; /* share of pss_kb that no true read and no lone family vouches for */
     uint32_t processes;
     uint32_t families;
-    bool from_cgroup; /* a cgroup was given and is plausible */
+    bool from_cgroup; /* a cgroup was given and is plausible or trusted */
 };
 
 struct trk_mem_estimate {
@@ -111,6 +111,10 @@ void trk__mem_tick_begin(trk_mem_model *model);
 bool trk__mem_tick_begin_changes(trk_mem_model *model);
 int trk__mem_tick_process(trk_mem_model *model, const struct trk_mem_tick_proc *next);
 int trk__mem_tick_end(trk_mem_model *model, const struct trk_mem_cgroup *cgroup);
+
+/* Uses the cgroup of this tick even where it is not plausible, within what the processes show: for a tick at which a process
+ * exits between the reading of its memory and that of the cgroup. */
+void trk__mem_model_trust_cgroup(trk_mem_model *model);
 
 /* The total as it stands; true reads since the tick are in it. */
 void trk__mem_model_total(trk_mem_model *model, struct trk_mem_total *ret_total);

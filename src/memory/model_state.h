@@ -106,6 +106,7 @@ struct trk_mem_model {
     double untracked_kb; /* RSS of processes beyond the ceiling */
     struct trk_mem_cgroup cgroup;
     bool has_cgroup;
+    bool trusts_cgroup; /* in this tick, plausible or not */
     struct trk_mem_total total;
 };
 

@@ -190,8 +190,8 @@ static void feed(struct trk_job_memory *memory, struct trk_proc_tree *tree)
         if (has_memory(&tree->item[i]) && (tree->item[i].memory_moved || !only_moved))
             feed_process(memory, &tree->item[i]);
     /* Where the job has no memory cgroup of its own none is made for it: charges and limits would move with it. */
-    bool has_cgroup = read_cgroup(memory, tree, memory->processes, &cgroup);
-    trk__mem_tick_end(memory->model, has_cgroup ? &cgroup : NULL);
+    memory->has_charge = read_cgroup(memory, tree, memory->processes, &cgroup);
+    trk__mem_tick_end(memory->model, memory->has_charge ? &cgroup : NULL);
 }
 
 /* How long after the tick we are, by the time between the last two. */
@@ -317,6 +317,22 @@ static void read_what_is_uncertain(struct trk_job_memory *memory, struct trk_pro
         memory->limits |= TRK_MEMORY_LIMIT_NO_SAMPLES;
 }
 
+/* A cgroup that was the job's at the last tick is not given up because a member exits at this one: charge and resident sizes
+ * are read at two times. */
+static void judge_cgroup(struct trk_job_memory *memory, const struct trk_proc_tree *tree,
+                         struct trk_mem_total *total)
+{
+    if (total->processes < 2)
+        return;
+    bool is_kept =
+        !total->from_cgroup && memory->cgroup_is_own && trk__job_cgroup_is_unsettled(tree);
+    if (is_kept && memory->has_charge) {
+        trk__mem_model_trust_cgroup(memory->model);
+        trk__mem_model_total(memory->model, total);
+    }
+    memory->cgroup_is_own = total->from_cgroup || is_kept;
+}
+
 static void sum_up_by_model(struct trk_job_memory *memory, struct trk_proc_tree *tree)
 {
     struct trk_mem_total total;
@@ -326,11 +342,12 @@ static void sum_up_by_model(struct trk_job_memory *memory, struct trk_proc_tree 
     feed(memory, tree);
     read_what_is_uncertain(memory, tree);
     trk__mem_model_total(memory->model, &total);
+    judge_cgroup(memory, tree, &total);
     memory->total_bytes = kb_to_bytes(total.pss_kb);
     memory->low_bytes = kb_to_bytes(total.low_kb);
     memory->high_bytes = kb_to_bytes(total.high_kb);
     memory->estimated_bytes = kb_to_bytes(total.pss_kb * total.estimated_ratio);
-    if (memory->estimated_bytes && total.processes > 1 && !total.from_cgroup)
+    if (memory->estimated_bytes && total.processes > 1 && !memory->cgroup_is_own)
         memory->limits |= TRK_MEMORY_LIMIT_NO_CGROUP;
 }
 

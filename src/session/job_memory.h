@@ -15,13 +15,15 @@ struct trk_job_memory {
     struct trk_pagemap_sampler sampler; /* once a process is large enough for it to matter */
     bool sampler_tried;
     struct trk_job_cgroup cgroup;
+    bool cgroup_is_own; /* as the last tick with two or more processes found that could tell */
     int64_t tick_ns, last_tick_ns; /* when the model was fed; 0: not yet */
     uint64_t true_reads;           /* page samples with them */
     int64_t longest_read_ns;       /* the longest that a process may have waited for one of them */
     unsigned limits;               /* bits of enum trk_memory_limit, over all ticks */
 
     /* Of the last tick. */
-    bool known; /* at least one live process had memory to read */
+    bool known;      /* at least one live process had memory to read */
+    bool has_charge; /* the cgroup was read */
     uint32_t processes;
     uint64_t total_bytes, low_bytes, high_bytes;
     uint64_t estimated_bytes;

@@ -221,6 +221,22 @@ static void nearly_all_of_the_job_must_be_in_it(void)
     world_done(&w);
 }
 
+static void a_member_that_has_exited_since_is_not_outside(void)
+{
+    struct world w;
+    world_v2(&w);
+    CHECK(ask(&w) == 0);
+    list(&w, "100\n");
+    fake_root_write(&w.root, "proc/101/statm", "0 0 0 0 0 0 0\n"); /* exits; then it is reaped */
+    CHECK(ask(&w) == 0);
+    fake_root_remove(&w.root, "proc/101");
+    CHECK(ask(&w) == 0);
+    born(&w, CHILD, ROOT);
+    w.tree.item[1].fd[TRK_PROC_STATM] = -1;
+    CHECK(ask(&w) == -ENOENT); /* lives, elsewhere */
+    world_done(&w);
+}
+
 static void cgroups_below_hide_who_is_in_them(void)
 {
     struct world w;
@@ -271,6 +287,7 @@ int main(int argc, char *argv[])
         TEST(who_was_just_born_or_has_ended_is_no_stranger),
         TEST(a_crowd_of_unknowns_is_not_looked_through),
         TEST(nearly_all_of_the_job_must_be_in_it),
+        TEST(a_member_that_has_exited_since_is_not_outside),
         TEST(cgroups_below_hide_who_is_in_them),
         TEST(what_can_not_be_read_is_none),
         TEST(it_is_found_after_the_root_has_ended),
