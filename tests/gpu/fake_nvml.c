@@ -18,7 +18,6 @@
  *   gpu N sample PID SM AGE_US      how busy it kept the GPU that long ago
  *   gpu N mig COUNT                 split into instances, which are gpu N.I in the lines below
  *
- * FAKE_NVML_PASSES names a file that grows by a byte each time that the script has been read.
  * FAKE_OLD leaves out all that came after the first version; FAKE_BROKEN what nothing works without. */
 #include <stdint.h>
 #include <stdio.h>
@@ -168,12 +167,6 @@ static void load(void)
         fclose(file);
     if (fake.count > GPUS)
         fake.count = GPUS;
-    const char *passes_path = getenv("FAKE_NVML_PASSES");
-    FILE *passes = passes_path ? fopen(passes_path, "ae") : NULL;
-    if (passes) {
-        fputc('.', passes);
-        fclose(passes);
-    }
 }
 
 static void linger(const char *function)

@@ -37,13 +37,6 @@ class World:
     def environment(self, kind="full"):
         return {**os.environ, "FAKE_NVML": self.script, "LD_LIBRARY_PATH": library_folder(kind)}
 
-    def count_passes(self):
-        """For the environment: the library counts how often it has read the script."""
-        path = self.script + ".passes"
-        with open(path, "wb"):
-            pass
-        return {"FAKE_NVML_PASSES": path}
-
     def add_process(self, pid, ppid):
         folder = os.path.join(self.root, "proc", str(pid))
         os.makedirs(folder)
