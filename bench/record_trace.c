@@ -6,9 +6,9 @@
  * The command's output goes to stderr. Fields that need a memory cgroup are written as 0. */
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "collect/proc_look.h"
-#include "collect/proc_pagemap.h"
-#include "collect/proc_tree.h"
+#include "platform/linux/proc_look.h"
+#include "platform/linux/proc_pagemap.h"
+#include "platform/linux/proc_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

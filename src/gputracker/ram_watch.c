@@ -1,7 +1,6 @@
 #include "gputracker/ram_watch.h"
 
 #include "base/less.h"
-#include "collect/proc_look.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,22 +49,22 @@ void trk__ram_watch_done(struct trk_ram_watch *watch)
 
 /* ---- who is there ---- */
 
-static bool holds_memory(const struct trk_proc *proc)
+static bool holds_memory(const struct trk_process *process)
 {
-    return !proc->vanished && !trk__proc_is_zombie(proc);
+    return process->is_read && trk__process_is_live(process);
 }
 
-static struct figures figures_of(const struct trk_proc *proc)
+static struct figures figures_of(const struct trk_process *process)
 {
-    return (struct figures){.resident_pages = proc->statm.resident_pages,
-                            .shared_pages = proc->statm.shared_pages,
-                            .faults = proc->stat.minor_faults + proc->stat.major_faults,
-                            .start_stack = proc->stat.start_stack};
+    return (struct figures){.resident_pages = process->resident_pages,
+                            .shared_pages = process->shared_pages,
+                            .faults = process->minor_faults + process->major_faults,
+                            .start_stack = process->start_stack};
 }
 
-static bool same(const struct trk_ram_process *known, const struct trk_proc *proc)
+static bool same(const struct trk_ram_process *known, const struct trk_process *process)
 {
-    return known->pid == proc->pid && known->start_ticks == proc->stat.start_ticks;
+    return known->pid == process->pid && known->start_ticks == process->start_ticks;
 }
 
 static int reserve(struct trk_ram_watch *watch, uint32_t count)
@@ -93,29 +92,30 @@ static void drop(struct trk_ram_watch *watch, uint32_t index)
 }
 
 /* Members keep their order and new ones come last, so both lists are walked once. */
-static int follow_tree(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+static int follow_tree(struct trk_ram_watch *watch, const struct trk_gather *gather)
 {
     uint32_t kept = 0, known = 0, before = watch->count;
-    if (reserve(watch, tree->count + before) < 0)
+    const struct trk_process_table *table = &gather->account.table;
+    if (reserve(watch, table->count + before) < 0)
         return -ENOMEM;
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct trk_proc *proc = &tree->item[i];
-        if (!holds_memory(proc))
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct trk_process *process = &table->item[table->order[i]];
+        if (!holds_memory(process))
             continue;
         uint32_t at = known;
-        while (at < before && !same(&watch->process[at], proc))
+        while (at < before && !same(&watch->process[at], process))
             at++;
         if (at == before) { /* new: behind all that were known */
             watch->process[watch->count] =
-                (struct trk_ram_process){.pid = proc->pid, .start_ticks = proc->stat.start_ticks};
-            watch->process[watch->count++].seen = figures_of(proc);
+                (struct trk_ram_process){.pid = process->pid, .start_ticks = process->start_ticks};
+            watch->process[watch->count++].seen = figures_of(process);
             watch->membership_changed = true;
             continue;
         }
         while (known < at)
             drop(watch, known++);
         watch->process[kept] = watch->process[known++];
-        watch->process[kept++].seen = figures_of(proc);
+        watch->process[kept++].seen = figures_of(process);
     }
     while (known < before)
         drop(watch, known++);
@@ -163,14 +163,14 @@ static bool is_in(enum trk_ram_group group, bool is_root)
 }
 
 static struct movement movement_of(const struct trk_ram_watch *watch,
-                                   const struct trk_proc_tree *tree)
+                                   const struct trk_gather *gather)
 {
-    uint64_t page_bytes = tree->context->page_bytes;
+    uint64_t page_bytes = gather->context->page_bytes;
     struct movement movement = {.any = watch->membership_changed};
     for (uint32_t i = 0; i < watch->count; i++) {
         const struct trk_ram_process *process = &watch->process[i];
         for (int group = 0; group < TRK_RAM_GROUPS; group++)
-            if (is_in((enum trk_ram_group)group, process->pid == tree->root_pid))
+            if (is_in((enum trk_ram_group)group, process->pid == gather->account.options.root_pid))
                 movement.resident_bytes[group] += process->seen.resident_pages * page_bytes;
         if (!has_moved(process))
             continue;
@@ -229,20 +229,24 @@ static bool is_affordable(struct trk_ram_watch *watch, int64_t now_ns, int64_t c
 /* ---- reading ---- */
 
 /* The child of a vfork runs in its parent's memory: that is counted with the parent. */
-static bool has_memory_of_parent(const struct trk_proc_tree *tree, pid_t pid)
+static bool has_memory_of_parent(const struct trk_gather *gather, pid_t pid)
 {
-    const struct trk_proc *proc = trk__proc_tree_find(tree, pid);
-    const struct trk_proc *parent = proc ? trk__proc_tree_parent(tree, proc) : NULL;
-    return parent && holds_memory(parent) && proc->stat.start_stack == parent->stat.start_stack &&
-           tree->context->is_machine && trk__proc_share_memory(pid, parent->pid) > 0;
+    const struct trk_process_table *table = &gather->account.table;
+    uint32_t index = trk__process_find(table, pid);
+    uint32_t above = index == TRK_NO_PROCESS ? index : trk__process_parent(table, index);
+    if (above == TRK_NO_PROCESS)
+        return false;
+    const struct trk_process *parent = &table->item[above];
+    return holds_memory(parent) && table->item[index].start_stack == parent->start_stack &&
+           gather->context->is_machine && trk__proc_share_memory(pid, parent->pid) > 0;
 }
 
 static void read_process(struct trk_ram_watch *watch, struct trk_ram_process *process,
-                         const struct trk_proc_tree *tree)
+                         const struct trk_gather *gather)
 {
-    const struct trk_context *context = tree->context;
+    const struct trk_context *context = gather->context;
     int64_t before_ns = trk__context_monotonic_ns(context);
-    int code = has_memory_of_parent(tree, process->pid)
+    int code = has_memory_of_parent(gather, process->pid)
                    ? -ENODATA
                    : trk__smaps_read(context, process->pid, &process->smaps);
     process->cost_ns = trk__context_monotonic_ns(context) - before_ns;
@@ -278,12 +282,12 @@ static bool keep_largest(struct trk_ram_max *max, const struct trk_ram_sum *sum,
     return raise(&max->shared_bytes, trk__less(sum->shared_bytes, off)) || grew;
 }
 
-static void sum_up(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+static void sum_up(struct trk_ram_watch *watch, const struct trk_gather *gather)
 {
     for (int group = 0; group < TRK_RAM_GROUPS; group++) {
         size_t count = 0;
         for (uint32_t i = 0; i < watch->count; i++)
-            if (is_in((enum trk_ram_group)group, watch->process[i].pid == tree->root_pid))
+            if (is_in((enum trk_ram_group)group, watch->process[i].pid == gather->account.options.root_pid))
                 watch->list[count++] = &watch->process[i].smaps;
         struct trk_ram_sum sum;
         if (trk__ram_sum(watch->list, count, &watch->scratch, &sum) == 0)
@@ -295,9 +299,9 @@ static void sum_up(struct trk_ram_watch *watch, const struct trk_proc_tree *tree
 }
 
 /* The sum of one process is that of one moment, and what one of them held the family held. */
-static bool raise_for_single(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+static bool raise_for_single(struct trk_ram_watch *watch, const struct trk_gather *gather)
 {
-    bool has_root = watch->process[0].pid == tree->root_pid;
+    bool has_root = watch->process[0].pid == gather->account.options.root_pid;
     bool grew = false;
     if (has_root) {
         grew |= keep_largest(&watch->max[TRK_RAM_MAIN], &watch->last[TRK_RAM_MAIN], 0);
@@ -312,13 +316,13 @@ static bool raise_for_single(struct trk_ram_watch *watch, const struct trk_proc_
 }
 
 /* True when some maximum grew by what one process shows. */
-static bool read_moved(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+static bool read_moved(struct trk_ram_watch *watch, const struct trk_gather *gather)
 {
     for (uint32_t i = 0; i < watch->count; i++)
         if (has_moved(&watch->process[i]))
-            read_process(watch, &watch->process[i], tree);
-    sum_up(watch, tree);
-    return raise_for_single(watch, tree);
+            read_process(watch, &watch->process[i], gather);
+    sum_up(watch, gather);
+    return raise_for_single(watch, gather);
 }
 
 static bool raise_for_several(const struct trk_ram_watch *watch,
@@ -349,18 +353,21 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Takes what it shows now. False when it has ended. (Its CPU clock does not tell: while a process runs on another core
- * the kernel brings it up to date at its own ticks alone.) */
-static bool look_again(const struct trk_proc_tree *tree, const struct trk_proc *proc,
-                       struct trk_ram_process *process, uint64_t *moved_pages)
+/* Takes what it shows now. False when it has exited. (Its CPU clock does not show that: while a process runs on another
+ * core the kernel brings it up to date at its own ticks alone.) */
+static bool look_again(const struct trk_gather *gather, uint32_t index, struct trk_ram_process *process,
+                       uint64_t *moved_pages)
 {
-    struct trk_proc now = *proc;
-    if (trk__proc_read_stat(tree->context, proc, &now.stat) < 0 || !same(process, &now) ||
-        trk__proc_is_zombie(&now) || trk__proc_read_statm(tree->context, proc, &now.statm) < 0 ||
-        !now.statm.size_pages)
+    struct trk_proc_stat stat;
+    struct trk_proc_statm statm;
+    if (trk__scan_read_now(&gather->scan, &gather->account.table, index, &stat, &statm) < 0 || stat.state == 'Z' ||
+        stat.state == 'X' || !statm.size_pages)
         return false;
     struct figures before = process->seen;
-    process->seen = figures_of(&now);
+    process->seen = (struct figures){.resident_pages = statm.resident_pages,
+                                     .shared_pages = statm.shared_pages,
+                                     .faults = stat.minor_faults + stat.major_faults,
+                                     .start_stack = stat.start_stack};
     if (!process->smaps.mappings)
         return true;
     if (before.start_stack != process->seen.start_stack)
@@ -378,45 +385,46 @@ static void leave_out(struct trk_ram_process *process)
 }
 
 /* Returns how much those who are still there may have twice among them. Both lists have the same order. */
-static uint64_t look_again_at_all(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+static uint64_t look_again_at_all(struct trk_ram_watch *watch, const struct trk_gather *gather)
 {
+    const struct trk_process_table *table = &gather->account.table;
     uint64_t moved_pages = 0;
     uint32_t at = 0;
     for (uint32_t i = 0; i < watch->count; i++) {
         struct trk_ram_process *process = &watch->process[i];
-        while (at < tree->count && !same(process, &tree->item[at]))
+        while (at < table->count && !same(process, &table->item[table->order[at]]))
             at++;
-        if (at == tree->count || !look_again(tree, &tree->item[at], process, &moved_pages))
+        if (at == table->count || !look_again(gather, table->order[at], process, &moved_pages))
             leave_out(process);
     }
-    return moved_pages * tree->context->page_bytes;
+    return moved_pages * gather->context->page_bytes;
 }
 
 /* Makes the sums those of one moment. Sets what they may have twice all the same: nothing, but for families that never
  * hold still. */
-static bool settle(struct trk_ram_watch *watch, const struct trk_proc_tree *tree)
+static bool settle(struct trk_ram_watch *watch, const struct trk_gather *gather)
 {
     bool grew = false;
     for (int reading = 1;; reading++) {
-        uint64_t moved_bytes = look_again_at_all(watch, tree);
-        sum_up(watch, tree);
+        uint64_t moved_bytes = look_again_at_all(watch, gather);
+        sum_up(watch, gather);
         bool is_settled = moved_bytes <= worth_a_read(total_of(&watch->last[TRK_RAM_COMBINED]));
         watch->twice_bytes = is_settled ? 0 : moved_bytes;
         if (is_settled || reading == READINGS_MAX)
             return raise_for_several(watch, watch->max) || grew;
         doubt_all(watch);
-        grew |= read_moved(watch, tree);
+        grew |= read_moved(watch, gather);
     }
 }
 
-void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree *tree, bool whole)
+void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_gather *gather, bool whole)
 {
-    int64_t now_ns = trk__context_monotonic_ns(tree->context);
-    if (follow_tree(watch, tree) < 0 || !watch->count)
+    int64_t now_ns = trk__context_monotonic_ns(gather->context);
+    if (follow_tree(watch, gather) < 0 || !watch->count)
         return;
     if (watch->membership_changed)
         doubt_all(watch);
-    struct movement movement = movement_of(watch, tree);
+    struct movement movement = movement_of(watch, gather);
     if (!movement.any)
         return;
     bool by_size = may_be_most(watch, &movement);
@@ -426,10 +434,10 @@ void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree
         return;
     if (movement.fault_bytes > worth_a_read(watch->max[TRK_RAM_COMBINED].total_bytes))
         doubt_all(watch);
-    bool grew = read_moved(watch, tree);
+    bool grew = read_moved(watch, gather);
     if (watch->count > 1 && (whole || would_several_grow(watch))) {
-        grew |= settle(watch, tree);
-        movement = movement_of(watch, tree);
+        grew |= settle(watch, gather);
+        movement = movement_of(watch, gather);
     }
     for (int group = 0; group < TRK_RAM_GROUPS; group++)
         raise(&watch->resident_bytes[group],

@@ -8,7 +8,7 @@
 #ifndef TRK_GPUTRACKER_RAM_WATCH_H
 #define TRK_GPUTRACKER_RAM_WATCH_H
 
-#include "collect/proc_tree.h"
+#include "platform/linux/gather.h"
 #include "gputracker/ram_sums.h"
 
 enum trk_ram_group { TRK_RAM_MAIN, TRK_RAM_DESCENDANTS, TRK_RAM_COMBINED, TRK_RAM_GROUPS };
@@ -41,7 +41,7 @@ void trk__ram_watch_init(struct trk_ram_watch *watch, double budget_ratio);
 void trk__ram_watch_done(struct trk_ram_watch *watch);
 
 /* After a look at every member. `whole`: whatever has moved is read, be the budget what it may. */
-void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_proc_tree *tree, bool whole);
+void trk__ram_watch_look(struct trk_ram_watch *watch, const struct trk_gather *gather, bool whole);
 
 /* What was held at the last reading. */
 uint64_t trk__ram_watch_total(const struct trk_ram_watch *watch, enum trk_ram_group group);

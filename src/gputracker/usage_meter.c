@@ -42,14 +42,13 @@ static void busy_tell(const struct trk_busy *busy, uint32_t hardware,
 
 /* ---- a look ---- */
 
-static void look_at_threads(struct trk_usage_meter *meter, const struct trk_proc_tree *tree)
+static void look_at_threads(struct trk_usage_meter *meter, const struct trk_process_table *table)
 {
     uint64_t own = 0, others = 0;
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct trk_proc *proc = &tree->item[i];
-        if (proc->vanished || trk__proc_is_zombie(proc))
-            continue;
-        *(proc->pid == tree->root_pid ? &own : &others) += proc->stat.threads;
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct trk_process *process = &table->item[table->order[i]];
+        if (trk__process_is_live(process))
+            *(process->pid == table->root_pid ? &own : &others) += process->threads;
     }
     if (!own && !others) /* over: what was there last stands */
         return;
@@ -65,12 +64,12 @@ static void look_at_threads(struct trk_usage_meter *meter, const struct trk_proc
 }
 
 /* A job that runs already counts from now on; one that we started from its birth. */
-static void look_at_main(struct trk_usage_meter *meter, const struct trk_proc_tree *tree)
+static void look_at_main(struct trk_usage_meter *meter, const struct trk_account *account)
 {
-    const struct trk_proc *root = trk__proc_tree_find(tree, tree->root_pid);
-    if (!root || root->vanished)
+    uint32_t root = trk__process_find(&account->table, account->options.root_pid);
+    if (root == TRK_NO_PROCESS || account->table.item[root].is_gone)
         return;
-    uint64_t cpu_ns = root->account.seen.own[TRK_USAGE_CPU_NS];
+    uint64_t cpu_ns = account->process[root].usage.seen.own[TRK_USAGE_CPU_NS];
     if (!meter->main_seen && !meter->session->options.reap_children)
         meter->main_cpu_row_ns = cpu_ns;
     meter->main_seen = true;
@@ -84,13 +83,13 @@ static void raise(double *max, double value)
         *max = value;
 }
 
-static void look_at_gpus(struct trk_usage_meter *meter, const struct trk_proc_tree *tree)
+static void look_at_gpus(struct trk_usage_meter *meter, const struct trk_process_table *table)
 {
     const struct trk_gpu *gpu = meter->session->gpu;
     uint64_t job;
     if (!gpu || !trk__gpu_job_memory(gpu, &job))
         return;
-    uint64_t own = trk__gpu_root_memory(gpu, tree);
+    uint64_t own = trk__gpu_root_memory(gpu, table);
     meter->gpu_job_bytes = job;
     meter->gpu_main_bytes = own < job ? own : job;
     raise(&meter->usage.gpu_ram_main_bytes, (double)meter->gpu_main_bytes);
@@ -101,13 +100,13 @@ static void look_at_gpus(struct trk_usage_meter *meter, const struct trk_proc_tr
 static void on_look(void *state, struct trk_session *session)
 {
     struct trk_usage_meter *meter = state;
-    const struct trk_job *job = &session->job;
-    if (!job->has_root || !job->visible)
+    const struct trk_gather *gather = &session->gather;
+    if (!gather->is_visible)
         return;
-    look_at_main(meter, &job->tree);
-    look_at_threads(meter, &job->tree);
-    look_at_gpus(meter, &job->tree);
-    trk__ram_watch_look(&meter->ram, &job->tree, meter->file || meter->is_last);
+    look_at_main(meter, &gather->account);
+    look_at_threads(meter, &gather->account.table);
+    look_at_gpus(meter, &gather->account.table);
+    trk__ram_watch_look(&meter->ram, gather, meter->file || meter->is_last);
 }
 
 /* ---- a row ---- */
@@ -122,7 +121,7 @@ static void take_cpu(struct trk_usage_meter *meter, const struct trk_session *se
 {
     const struct trk_row *row = &session->row;
     int64_t before_ns = meter->row_looked_ns ? meter->row_looked_ns : session->start_ns;
-    double elapsed_ns = (double)(session->job.looked_ns - before_ns);
+    double elapsed_ns = (double)(session->gather.account.scanned_ns - before_ns);
     uint64_t used_ns = meter->main_cpu_ns > meter->main_cpu_row_ns
                            ? meter->main_cpu_ns - meter->main_cpu_row_ns
                            : 0;
@@ -134,7 +133,7 @@ static void take_cpu(struct trk_usage_meter *meter, const struct trk_session *se
     double rest = moment->cpu_combined - moment->cpu_main;
     moment->cpu_descendants = rest < ROUNDING_CORES ? 0 : rest;
     if (elapsed_ns > 0) {
-        meter->row_looked_ns = session->job.looked_ns;
+        meter->row_looked_ns = session->gather.account.scanned_ns;
         meter->main_cpu_row_ns = meter->main_cpu_ns;
     }
 }
@@ -266,7 +265,7 @@ void trk__usage_meter_init(struct trk_usage_meter *meter, struct trk_session *se
     };
     trk__usage_scale(&meter->form, &meter->scale, NULL);
     trk__ram_watch_init(&meter->ram, session->options.memory_budget_ratio);
-    session->job.tree.without_io = true;
+    session->gather.scan.without_io = true;
     session->observer =
         (struct trk_session_observer){.on_look = on_look, .on_row = on_row, .state = meter};
 }

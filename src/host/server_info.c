@@ -5,8 +5,8 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/real.h"
-#include "collect/gpu/gpu.h"
-#include "collect/sys_parse.h"
+#include "gpu/gpu.h"
+#include "platform/linux/sys_parse.h"
 #include "host/container.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef TRK_MEMORY_MODEL_STATE_H
 #define TRK_MEMORY_MODEL_STATE_H
 
-#include "memory/index_map.h"
+#include "base/index_map.h"
 #include "memory/model.h"
 #include "memory/nested_share.h"
 
@@ -110,7 +110,7 @@ struct trk_mem_model {
     struct trk_mem_total total;
 };
 
-/* process_table.c */
+/* model_table.c */
 struct trk__mem_process *trk__mem_process_find(trk_mem_model *model, pid_t pid);
 int trk__mem_process_add(trk_mem_model *model, pid_t pid, uint32_t *ret_slot);
 /* Out of the table and its groups; the slot waits in `leaving`. */

@@ -29,16 +29,11 @@ int trk__session_choose_gpus(struct trk_session *session, const char *list, stru
                : 0;
 }
 
-static bool is_job_over(const struct trk_session *session)
-{
-    return session->job.has_root && (session->job.root_gone || session->root_is_zombie);
-}
-
 /* The end of a job is not held up by anything. */
 static int64_t wait_ns(const struct trk_session *session, const struct trk_sample *sample)
 {
     bool is_peek = sample != &session->sample[session->current];
-    if (is_peek || is_job_over(session))
+    if (is_peek || trk__session_root_has_exited(session))
         return 0;
     int64_t most_ns = session->stats.rows ? WAIT_MAX_NS : FIRST_WAIT_MAX_NS;
     int64_t share_ns = session->interval_ns / 4;
@@ -47,20 +42,19 @@ static int64_t wait_ns(const struct trk_session *session, const struct trk_sampl
 
 void trk__session_ask_gpus(struct trk_session *session)
 {
-    if (session->gpu && !is_job_over(session))
-        trk__gpu_ask(session->gpu, session->job.has_root ? &session->job.tree : NULL);
+    if (session->gpu && !trk__session_root_has_exited(session))
+        trk__gpu_ask(session->gpu, session->gather.account.options.root_pid ? &session->gather.account.table : NULL);
 }
 
 void trk__session_fill_gpus(struct trk_session *session, struct trk_sample *sample)
 {
     if (!session->gpu)
         return;
-    const struct trk_job *job = &session->job;
     struct trk_gpu_look look = {
-        .tree = job->has_root && job->visible ? &job->tree : NULL,
+        .table = session->gather.is_visible ? &session->gather.account.table : NULL,
         .wait_ns = wait_ns(session, sample),
         .age_limit_ns = 2 * session->interval_ns + AGE_SLACK_NS,
-        .job_is_over = is_job_over(session),
+        .job_is_over = trk__session_root_has_exited(session),
         .since_ns = session->last_tick_ns,
     };
     trk__gpu_fill(session->gpu, &look, sample);

@@ -17,26 +17,25 @@ static const char header[] =
 
 int trk_session_process(const trk_session *session, size_t index, struct trk_process_info *ret_info)
 {
-    const struct trk_process_book *book = &session->truth.book;
-    if (index >= book->closed_count + book->merged_count)
+    const struct trk_histories *all = &session->gather.account.histories;
+    if (index >= (size_t)all->count + all->merged_count)
         return -ERANGE;
-    const struct trk_life *life = index < book->closed_count
-                                      ? &book->closed[index]
-                                      : &book->merged[index - book->closed_count];
+    const struct trk_history *history =
+        index < all->count ? &all->item[index] : &all->merged[index - all->count];
     struct trk_process_info info = {
-        .pid = life->pid,
-        .ppid = life->ppid,
-        .count = life->merged,
-        .start_time = life->start_time > 0 ? life->start_time : NAN,
-        .end_time = life->end_time > 0 ? life->end_time : NAN,
-        .exit_status = life->has_status ? life->status : -1,
-        .cpu_seconds = life->has_cpu ? (double)life->cpu_ns * 1e-9 : NAN,
-        .peak_rss_bytes = life->peak_rss_bytes ? (double)life->peak_rss_bytes : NAN,
-        .read_bytes = life->has_bytes ? (double)life->read_bytes : NAN,
-        .write_bytes = life->has_bytes ? (double)life->write_bytes : NAN,
-        .source = trk__life_source(life),
+        .pid = history->pid,
+        .ppid = history->ppid,
+        .count = history->merged,
+        .start_time = history->start_time > 0 ? history->start_time : NAN,
+        .end_time = history->end_time > 0 ? history->end_time : NAN,
+        .exit_status = history->has_status ? history->status : -1,
+        .cpu_seconds = history->has_cpu ? (double)history->cpu_ns * 1e-9 : NAN,
+        .peak_rss_bytes = history->peak_rss_bytes ? (double)history->peak_rss_bytes : NAN,
+        .read_bytes = history->has_bytes ? (double)history->read_bytes : NAN,
+        .write_bytes = history->has_bytes ? (double)history->write_bytes : NAN,
+        .source = trk__history_source(history),
     };
-    memcpy(info.command, life->comm, sizeof info.command);
+    memcpy(info.command, history->comm, sizeof info.command);
     return trk__sized_give(ret_info, &info, sizeof info);
 }
 

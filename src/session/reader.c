@@ -1,12 +1,12 @@
-/* One look without a session: counters since the birth of a process or since boot, as JSON. */
+/* One reading without a session: counters since the start of a process or since boot, as JSON. */
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "collect/collector.h"
-#include "collect/gpu/gpu.h"
-#include "collect/mount_table.h"
-#include "collect/proc_look.h"
+#include "platform/collector.h"
+#include "gpu/gpu.h"
+#include "platform/linux/mount_table.h"
+#include "platform/linux/gather.h"
 
 #include <errno.h>
 #include <math.h>
@@ -80,13 +80,13 @@ static void put_kib(struct trk_json *json, const char *key, const struct trk_sam
 }
 
 static void put_gpu(struct trk_json *json, struct trk_reader *reader,
-                    const struct trk_proc_tree *tree)
+                    const struct trk_process_table *table)
 {
-    const bool job = tree != NULL;
+    const bool job = table != NULL;
     struct trk_sample sample = {0};
     struct trk_gpu_look look = {
-        .tree = tree, .wait_ns = GPU_WAIT_NS, .age_limit_ns = 4 * GPU_WAIT_NS};
-    trk__gpu_ask(reader->gpu, tree);
+        .table = table, .wait_ns = GPU_WAIT_NS, .age_limit_ns = 4 * GPU_WAIT_NS};
+    trk__gpu_ask(reader->gpu, table);
     trk__gpu_fill(reader->gpu, &look, &sample);
     enum trk_metric usage = job ? TRK_M_PROC_GPU_USAGE : TRK_M_SYS_GPU_USAGE,
                     vram = job ? TRK_M_PROC_GPU_VRAM : TRK_M_SYS_GPU_VRAM,
@@ -115,34 +115,30 @@ struct sums {
     struct trk_proc_io io;
 };
 
-/* Where the kernel does not tell the share of a process (another user's), its resident memory stands for it. */
-static uint64_t memory_of(const struct trk_context *context, const struct trk_proc *proc)
+static void add_cpu(struct sums *sums, const struct trk_reader *reader, pid_t pid, bool with_waited)
 {
+    struct trk_proc_files files = trk__proc_files(pid);
+    struct trk_proc_stat stat;
+    if (trk__proc_read_stat(&reader->context, &files, &stat) < 0)
+        return;
+    sums->user_ticks += stat.user_ticks + (with_waited ? stat.waited_user_ticks : 0);
+    sums->system_ticks += stat.system_ticks + (with_waited ? stat.waited_system_ticks : 0);
+}
+
+/* Where the share of a process cannot be read (another user's), its resident memory stands in. */
+static void add_memory_and_io(struct sums *sums, const struct trk_reader *reader, pid_t pid)
+{
+    const struct trk_context *context = &reader->context;
+    struct trk_proc_files files = trk__proc_files(pid);
+    struct trk_proc_statm statm;
     struct trk_proc_rollup rollup;
-    return trk__proc_read_rollup(context, proc->pid, &rollup) == 0
-               ? rollup.pss_bytes
-               : proc->statm.resident_pages * context->page_bytes;
-}
-
-static void add_cpu(struct sums *sums, const struct trk_context *context, struct trk_proc *proc,
-                    bool with_waited)
-{
-    if (trk__proc_read_stat(context, proc, &proc->stat) < 0)
-        return;
-    sums->user_ticks += proc->stat.user_ticks + (with_waited ? proc->stat.waited_user_ticks : 0);
-    sums->system_ticks +=
-        proc->stat.system_ticks + (with_waited ? proc->stat.waited_system_ticks : 0);
-}
-
-static void add_memory_and_io(struct sums *sums, const struct trk_context *context,
-                              struct trk_proc *proc)
-{
     struct trk_proc_io io;
-    if (trk__proc_is_zombie(proc) || trk__proc_read_statm(context, proc, &proc->statm) < 0)
+    if (trk__proc_read_statm(context, &files, &statm) < 0 || !statm.size_pages)
         return;
-    sums->resident_bytes += proc->statm.resident_pages * context->page_bytes;
-    sums->memory_bytes += memory_of(context, proc);
-    if (trk__proc_read_io(context, proc, &io) < 0)
+    uint64_t resident = statm.resident_pages * context->page_bytes;
+    sums->resident_bytes += resident;
+    sums->memory_bytes += trk__proc_read_rollup(context, pid, &rollup) == 0 ? rollup.pss_bytes : resident;
+    if (trk__proc_read_io(context, &files, &io) < 0)
         return;
     sums->io.read_chars += io.read_chars;
     sums->io.write_chars += io.write_chars;
@@ -152,12 +148,12 @@ static void add_memory_and_io(struct sums *sums, const struct trk_context *conte
     sums->io.write_bytes += io.write_bytes;
 }
 
-static void put_pids(struct trk_json *json, const struct trk_proc_tree *tree)
+static void put_pids(struct trk_json *json, const struct trk_process_table *table)
 {
     trk__json_key(json, "pids");
     trk__json_begin_array(json);
-    for (uint32_t i = 1; i < tree->count; i++)
-        trk__json_i64(json, tree->item[i].pid);
+    for (uint32_t i = 1; i < table->count; i++)
+        trk__json_i64(json, table->item[table->order[i]].pid);
     trk__json_end_array(json);
 }
 
@@ -176,41 +172,58 @@ static void put_sums(struct trk_json *json, const struct trk_reader *reader,
     put_count(json, "write_bytes", sums->io.write_bytes);
 }
 
+/* The job of one read: no descriptors are kept and no source is opened. */
+static int find_tree(struct trk_reader *reader, struct trk_gather *gather, pid_t pid)
+{
+    struct trk_account_options options = {
+        .root_pid = pid,
+        .has_children = true,
+        .histories_max = 1,
+        .page_bytes = reader->context.page_bytes,
+        .ticks_per_second = (uint64_t)reader->context.ticks_per_second,
+    };
+    trk__gather_init(gather, &reader->context);
+    gather->scan.self_pid = 0; /* the reader can be in the tree */
+    gather->scan.keeps_no_fds = true;
+    int code = trk__account_init(&gather->account, &options);
+    if (code == 0)
+        code = trk__scan_root(&gather->scan, &gather->stream, pid);
+    if (code == 0)
+        code = trk__scan_find(&gather->scan, &gather->stream, 0, false, false);
+    return code;
+}
+
 int trk_reader_process(trk_reader *reader, pid_t pid, bool children, char **ret_json,
                        struct trk_error *error)
 {
-    struct trk_proc_tree tree;
-    trk__proc_tree_init(&tree, &reader->context);
-    tree.self_pid = 0; /* who reads may be who is read */
-    tree.is_read_once = true;
-    int code = trk__proc_tree_set_root(&tree, pid);
-    if (code == 0)
-        code = trk__proc_tree_discover(&tree, 0);
+    struct trk_gather gather;
+    const struct trk_process_table *table = &gather.account.table;
+    int code = find_tree(reader, &gather, pid);
     if (code < 0) {
-        trk__proc_tree_done(&tree);
+        trk__gather_done(&gather);
         return trk__error_set(
             error, code, code == -ESRCH ? "no process with pid %d" : "cannot look at process %d",
             (int)pid);
     }
     struct sums sums = {0};
-    uint32_t count = children ? tree.count : 1;
+    uint32_t count = children ? table->count : 1;
     for (uint32_t i = 0; i < count; i++)
-        add_cpu(&sums, &reader->context, &tree.item[i], children);
+        add_cpu(&sums, reader, table->item[table->order[i]].pid, children);
     int64_t cpu_read_ns = trk__context_monotonic_ns(&reader->context);
     for (uint32_t i = 0; i < count; i++)
-        add_memory_and_io(&sums, &reader->context, &tree.item[i]);
+        add_memory_and_io(&sums, reader, table->item[table->order[i]].pid);
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     struct trk_json json = trk__json(&text);
     trk__json_begin_object(&json);
     put_time(&json, reader, cpu_read_ns);
     put_count(&json, "pid", (uint64_t)pid);
-    put_count(&json, "children", tree.count - 1);
-    put_pids(&json, &tree);
+    put_count(&json, "children", table->count - 1);
+    put_pids(&json, table);
     put_sums(&json, reader, &sums);
-    put_gpu(&json, reader, &tree);
+    put_gpu(&json, reader, table);
     trk__json_end_object(&json);
-    trk__proc_tree_done(&tree);
+    trk__gather_done(&gather);
     return give(&text, ret_json, error);
 }
 
@@ -234,7 +247,7 @@ static uint64_t count_processes(const struct trk_reader *reader)
     struct trk_proc_list list;
     bool changed;
     trk__proc_list_init(&list, &reader->context);
-    uint64_t count = trk__proc_list_refresh(&list, 0, &changed) == 0 ? list.now.count : 0;
+    uint64_t count = trk__proc_list_refresh(&list, 0, true, &changed) == 0 ? list.now.count : 0;
     trk__proc_list_done(&list);
     return count;
 }

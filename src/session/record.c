@@ -60,7 +60,7 @@ static void begin_file(struct trk_session *session)
 {
     if (!session->recorder || session->recorder->fd >= 0)
         return;
-    session->recorder->pid = session->job.tree.root_pid;
+    session->recorder->pid = session->gather.account.options.root_pid;
     if (trk__gpu_may_be_here(session->gpu))
         trk__recorder_expect_gpus(session->recorder);
     tell_failure(session, trk__recorder_begin(session->recorder));
@@ -129,7 +129,7 @@ void trk__session_record_row(struct trk_session *session)
     ask_for_cloud(session);
     if (!session->recorder || session->recorder->failure)
         return;
-    session->recorder->pid = session->job.tree.root_pid;
+    session->recorder->pid = session->gather.account.options.root_pid;
     tell_failure(session, trk__recorder_row(session->recorder, &session->row, session->finished));
 }
 

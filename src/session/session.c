@@ -5,11 +5,14 @@
 #include "base/sized.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const double INTERVAL_MIN_SECONDS = 0.001;
@@ -83,6 +86,38 @@ static void start_clock(struct trk_session *session)
         session->grid_ns += trk__llround(wait_seconds * 1e9);
 }
 
+/* "wait4,perf": which sources may be used; NULL: all. */
+static int choose_sources(struct trk_session *session, const char *sources, struct trk_error *error)
+{
+    unsigned wanted = sources ? 0 : (1u << TRK_BY_COUNT) - 1;
+    for (const char *at = sources ? sources : ""; *at;) {
+        size_t len = strcspn(at, ",");
+        unsigned id = 0;
+        while (id < TRK_BY_PTRACE && (strlen(trk__sources[id]->name) != len || strncmp(at, trk__sources[id]->name, len)))
+            id++;
+        if (id == TRK_BY_PTRACE)
+            return trk__error_set(error, -EINVAL,
+                                  "'%.*s' is no source; there are wait4, events, taskstats, perf and hwm", (int)len, at);
+        wanted |= 1u << id;
+        at += len + (at[len] == ',');
+    }
+    if (!session->options.children) /* the others are of whole trees */
+        wanted &= 1u << TRK_BY_HWM;
+    session->gather.wanted = session->context.is_machine ? wanted : 0;
+    session->gather.wants_names = session->options.list_processes;
+    session->gather.scan.wants_switches = session->options.schema == TRK_SCHEMA_FULL && session->options.output_path;
+    return 0;
+}
+
+static int open_log(struct trk_session *session, const char *path, struct trk_error *error)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return trk__error_set(error, -errno, "cannot write %s: %s", path, strerror(errno));
+    trk__stream_log_to(&session->gather.stream, fd);
+    return 0;
+}
+
 int trk_session_new(const struct trk_options *given, trk_session **ret_session,
                     struct trk_error *error)
 {
@@ -99,7 +134,7 @@ int trk_session_new(const struct trk_options *given, trk_session **ret_session,
     session->options = *options;
     session->interval_ns = trk__llround(options->interval_seconds * 1e9);
     session->time_limit_seconds = NAN;
-    session->epoll_fd = session->timer_fd = session->pid_fd = -1;
+    trk__wait_loop_init(&session->loop);
     session->context.root_fd = session->context.proc_fd = -1;
     trk__run_stats_init(&session->stats, options->interval_seconds);
     if (options->reap_children && !claim_children(session))
@@ -109,9 +144,12 @@ int trk_session_new(const struct trk_options *given, trk_session **ret_session,
                            "or start the job from a process of its own");
     if (code == 0)
         code = trk__context_init(&session->context, options->root_path, error);
-    trk__job_init(&session->job, &session->context, options);
+    trk__gather_init(&session->gather, &session->context);
+    trk__job_memory_init(&session->memory, &session->context, options->memory, options->memory_budget_ratio);
     if (code == 0)
-        code = trk__truth_init(&session->truth, session, options->sources, error);
+        code = choose_sources(session, options->sources, error);
+    if (code == 0 && options->observation_log)
+        code = open_log(session, options->observation_log, error);
     if (code == 0 && options->gpus)
         code = trk__session_choose_gpus(session, options->gpus, error);
     if (code == 0 && options->output_path)
@@ -128,6 +166,10 @@ int trk_session_new(const struct trk_options *given, trk_session **ret_session,
     session->options.command = NULL;
     session->options.key = NULL;
     session->options.record_path = NULL;
+    session->options.observation_log = NULL;
+    /* Before the job is started, because its first children can have exited a millisecond later. */
+    if (options->reap_children)
+        trk__gather_open_sources(&session->gather);
     /* A job that the caller starts next is measured from here on, its exec included. */
     start_clock(session);
     trk__session_record_open(session, options);
@@ -139,18 +181,17 @@ void trk_session_free(trk_session *session)
 {
     if (!session)
         return;
-    trk__loop_close(session);
+    trk__wait_loop_close(&session->loop);
     release_children(session);
     trk__writer_close(session->writer, NULL);
     trk__recorder_free(session->recorder);
     trk__cloud_watch_free(session->cloud);
     for (unsigned i = 0; i < session->collector_count; i++)
         session->collector[i].ops->close(session->collector[i].self);
-    trk__truth_done(&session->truth);
-    trk__trace_done(&session->trace);
+    trk__job_memory_done(&session->memory);
+    trk__gather_done(&session->gather);
     trk__gpu_close(session->gpu);
     free(session->gpus);
-    trk__job_done(&session->job);
     trk__sample_done(&session->sample[0]);
     trk__sample_done(&session->sample[1]);
     trk__row_done(&session->row);
@@ -190,10 +231,40 @@ static int open_collectors(struct trk_session *session)
     return trk__session_open_gpus(session);
 }
 
+static void set_account_options(const struct trk_session *session, pid_t root_pid,
+                                struct trk_account_options *ret_options)
+{
+    enum { HISTORIES_LISTED = 10000, HISTORIES = 256 };
+    const struct trk_context *context = &session->context;
+    bool is_child = session->options.reap_children;
+    struct timespec boot;
+    struct rusage own = {0};
+    int64_t now_ns = trk__context_monotonic_ns(context);
+    *ret_options = (struct trk_account_options){
+        .root_pid = root_pid,
+        .self_pid = root_pid == getpid() ? 0 : getpid(),
+        .is_child = is_child,
+        .has_children = session->options.children,
+        .histories_max = session->options.list_processes ? HISTORIES_LISTED : HISTORIES,
+        .cores = trk__gather_cores(is_child),
+        .page_bytes = context->page_bytes,
+        .ticks_per_second = (uint64_t)context->ticks_per_second,
+        .start_ns = session->start_ns,
+        .realtime_offset_ns = session->start_realtime_ns - session->start_ns,
+        .wanted = session->gather.wanted,
+    };
+    if (context->is_machine && clock_gettime(CLOCK_BOOTTIME, &boot) == 0)
+        ret_options->boot_offset_ns = (int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec - now_ns;
+    if (is_child && getrusage(RUSAGE_SELF, &own) == 0)
+        ret_options->own_peak_rss_bytes = (uint64_t)own.ru_maxrss * 1024;
+}
+
 static int start_job(struct trk_session *session, pid_t root_pid, struct trk_error *error)
 {
     bool is_child = session->options.reap_children;
-    int code = trk__job_start(&session->job, root_pid, is_child, session->start_ns);
+    struct trk_account_options options;
+    set_account_options(session, root_pid, &options);
+    int code = trk__gather_start(&session->gather, &options);
     if (code == -ESRCH && !is_child)
         return trk__error_set(error, code, "no process with pid %d", (int)root_pid);
     if (code == -ENOTSUP)
@@ -203,7 +274,7 @@ static int start_job(struct trk_session *session, pid_t root_pid, struct trk_err
     if (code < 0 && !is_child)
         return trk__error_set(error, code, "cannot watch process %d: %s", (int)root_pid,
                               strerror(-code));
-    if (is_child && (code < 0 || !session->job.visible))
+    if (is_child && root_pid && (code < 0 || !session->gather.is_visible))
         trk__session_add_note(session, "processes could not be looked at: /proc %s",
                               code < 0 ? strerror(-code) : "belongs to another PID namespace");
     return 0;
@@ -217,9 +288,14 @@ static void take_first_sample(struct trk_session *session, bool too_late)
         trk__session_read_collectors(session, sample);
         trk__session_ask_gpus(session);
     }
-    trk__job_fill_first(&session->job, sample);
-    if (trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL))
-        session->job.tree.first_forks = sample->raw[TRK_M_SYS_FORKS_TOTAL];
+    trk__account_fill_first(&session->gather.account, sample);
+    if (trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL)) {
+        session->gather.scan.first_forks = sample->raw[TRK_M_SYS_FORKS_TOTAL];
+        struct trk_observation machine = {.kind = TRK_OBS_MACHINE,
+                                          .at_ns = sample->read_ns[TRK_SOURCE_STAT],
+                                          .machine.forks = session->gather.scan.first_forks};
+        trk__observe(&session->gather.stream, &machine);
+    }
     session->oom_kills_known = trk__sample_has(sample, TRK_M_SYS_CG_OOM_KILLS);
     session->oom_kills_first = sample->raw[TRK_M_SYS_CG_OOM_KILLS];
 }
@@ -233,21 +309,37 @@ static bool has_ended_already(const struct trk_session *session, pid_t root_pid)
            info.si_pid == root_pid;
 }
 
+static void start_trace(struct trk_session *session, pid_t root_pid)
+{
+    char why[TRK_WHY_SIZE];
+    if (!session->options.reap_children)
+        return;
+    if (!session->gather.is_visible) {
+        trk__session_add_note(session, "ends are not traced: /proc does not show the job");
+        return;
+    }
+    int code = trk__trace_start(&session->gather.trace, &session->context, &session->gather.stream, root_pid);
+    if (code == 0)
+        return;
+    if (trk__source_ptrace_ops.probe(&session->context, why) == 0) /* then it is this job */
+        trk__source_refuse(why, code, "%s", strerror(-code));
+    trk__session_add_note(session, "ends are not traced: %s", why);
+}
+
 int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *error)
 {
     if (session->started)
         return trk__error_set(error, -EALREADY, "the session was started before");
     if (!session->options.reap_children)
         start_clock(session);
-    int code = root_pid ? start_job(session, root_pid, error) : 0;
+    int code = start_job(session, root_pid, error);
     if (code < 0)
         return code;
     /* What the system did in such a job's life can't be known any more: its counters stay absent, and
      * without rows there is nothing to open at all. */
     bool too_late = has_ended_already(session, root_pid);
-    trk__truth_start(&session->truth);
     if (root_pid && !too_late && session->observer.on_look) {
-        trk__job_look(&session->job); /* it may be over before the first moment */
+        trk__gather_read(&session->gather); /* it can exit before the first sample */
         session->observer.on_look(session->observer.state, session);
     }
     bool has_reader = session->writer || session->observer.on_row;
@@ -263,10 +355,29 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     if (!session->root_is_zombie)
         code = trk__loop_open(session, error);
     session->started = code == 0;
-    /* Last: who is traced stops again and again, and needs the loop to go on. */
-    if (session->started && !too_late)
-        trk__trace_start(session);
+    /* Last: a traced process stops again and again, and needs the loop to go on. */
+    if (session->started && !too_late && root_pid && session->options.trace_exits)
+        start_trace(session, root_pid);
     return code;
+}
+
+static void finish_account(struct trk_session *session)
+{
+    enum { WORTH_A_NOTE = 100 };
+    const struct trk_sample *last = &session->sample[session->current];
+    if (session->oom_kills_known && trk__sample_has(last, TRK_M_SYS_CG_OOM_KILLS)) {
+        struct trk_observation count = {.kind = TRK_OBS_OOM_COUNT,
+                                        .at_ns = session->last_tick_ns,
+                                        .number = last->raw[TRK_M_SYS_CG_OOM_KILLS] - session->oom_kills_first};
+        trk__observe(&session->gather.stream, &count);
+    }
+    trk__gather_finish(&session->gather, session->options.list_processes);
+    struct trk_cpu_verdict cpu = trk__account_cpu(&session->gather.account, false, false);
+    if (cpu.estimated_ns > cpu.cpu_ns / WORTH_A_NOTE)
+        trk__session_add_note(session,
+                              "%.3g s of the CPU time are estimated: no process waited for some of the processes, and "
+                              "%s does not count how they end",
+                              (double)cpu.estimated_ns * 1e-9, cpu.source);
 }
 
 int trk_session_finish(trk_session *session, struct trk_error *error)
@@ -275,8 +386,7 @@ int trk_session_finish(trk_session *session, struct trk_error *error)
         return 0;
     session->finished = true;
     int code = trk__session_tick(session, error);
-    trk__truth_finish(&session->truth);
-    trk__truth_find_killed(&session->truth);
+    finish_account(session);
     release_children(session);
     session->end_ns =
         session->last_tick_ns; /* when the end was noticed, without our own work after it */
@@ -296,16 +406,27 @@ void trk_session_tell_time_limit(trk_session *session, double limit_seconds)
 int trk_session_signal(trk_session *session, int signal)
 {
     int sent = 0;
-    const struct trk_proc_tree *tree = &session->job.tree;
-    for (uint32_t i = 0; i < tree->count; i++)
-        if (!tree->item[i].vanished && !trk__proc_is_gone(tree, &tree->item[i]) &&
-            kill(tree->item[i].pid, signal) == 0)
+    const struct trk_process_table *table = &session->gather.account.table;
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint32_t index = table->order[i];
+        struct trk_proc_stat stat;
+        struct trk_proc_statm statm;
+        if (trk__process_is_live(&table->item[index]) &&
+            trk__scan_read_now(&session->gather.scan, table, index, &stat, &statm) != -ESRCH &&
+            kill(table->item[index].pid, signal) == 0)
             sent++;
-    /* Before the first look, or where /proc shows nothing, the root is all that is known. */
-    if (!tree->count && session->job.has_root && !session->job.root_gone &&
-        kill(tree->root_pid, signal) == 0)
+    }
+    /* Where /proc shows nothing, the root is all that is known. */
+    const struct trk_account *account = &session->gather.account;
+    if (!table->count && account->options.root_pid && !account->root.is_gone &&
+        kill(account->options.root_pid, signal) == 0)
         sent++;
     return sent;
+}
+
+void trk_session_let_go(trk_session *session)
+{
+    trk__trace_let_go(&session->gather.trace);
 }
 
 int trk_session_gpu(const trk_session *session, uint32_t index, struct trk_gpu_info *ret_info)

@@ -1,27 +1,34 @@
-/* A session's inside: one context, the collectors, the job, two samples and where rows go. */
+/* A session: one context, the gather step with its account, the collectors, two samples and where rows go. */
 #ifndef TRK_SESSION_SESSION_H
 #define TRK_SESSION_SESSION_H
 
 #include "base/context.h"
-#include "collect/collector.h"
-#include "collect/gpu/gpu.h"
+#include "platform/collector.h"
+#include "platform/linux/gather.h"
+#include "gpu/gpu.h"
+#include "platform/wait_loop.h"
 #include "host/cloud.h"
 #include "metric/derive.h"
-#include "session/job.h"
+#include "platform/linux/job_memory.h"
 #include "session/record.h"
 #include "session/run_stats.h"
-#include "session/trace.h"
-#include "session/truth.h"
 #include "snapshot/recorder.h"
 #include "write/writer.h"
 
 enum { TRK_COLLECTORS_MAX = 16, TRK_NOTE_SIZE = 160, TRK_NOTES_MAX = 8 };
 
-/* Hears of what was seen, while it is at hand. */
+/* Is called with what a sample has read. */
 struct trk_session_observer {
-    void (*on_look)(void *state, struct trk_session *session); /* a look at the job; NULL: nobody */
+    void (*on_look)(void *state, struct trk_session *session); /* a sample of the job; NULL: no observer */
     void (*on_row)(void *state, const struct trk_session *session); /* the row is derived */
     void *state;
+};
+
+/* When process events are taken: see loop.c. */
+struct trk_drain_pace {
+    int64_t due_ns; /* 0: none wait */
+    int64_t period_ns, longest_ns;
+    unsigned many; /* so many at once are to be taken sooner */
 };
 
 struct trk_session {
@@ -29,9 +36,8 @@ struct trk_session {
     struct trk_options options; /* strings are not kept: see output */
     int64_t interval_ns;
     struct trk_context context;
-    struct trk_job job;
-    struct trk_truth truth;
-    struct trk_trace trace;
+    struct trk_gather gather;
+    struct trk_job_memory memory;
     struct {
         const struct trk_collector_ops *ops;
         void *self;
@@ -55,16 +61,15 @@ struct trk_session {
     int64_t start_ns, start_realtime_ns, last_tick_ns, end_ns;
     double time_limit_seconds; /* that the caller ended the job at; NaN: at none */
     uint64_t missed_ticks;
-    unsigned peeks; /* looks before the first row, at 2, 4, 8... ms */
+    unsigned peeks; /* samples before the first row, at 2, 4, 8... ms */
     bool started, finished, end_reported;
     bool reaps;           /* every child of the program is this session's */
     bool lists_processes; /* rows say how many processes the machine has */
-    bool root_is_zombie;  /* the next tick looks at it, then reaps it */
+    bool root_is_zombie;  /* the next sample reads it, then it is reaped */
+    bool is_watching;     /* the first sample of a live job was taken */
 
-    int epoll_fd, timer_fd, pid_fd;
-    int64_t drain_due_ns; /* when births and deaths that were told are taken; 0: none wait */
-    int64_t drain_period_ns, drain_longest_ns;
-    unsigned drain_many;     /* so many at once are to be taken sooner */
+    struct trk_wait_loop loop;
+    struct trk_drain_pace pace;
     int64_t machine_read_ns; /* when the machine's CPU time and forks were read */
     struct trk_run_stats stats;
     uint64_t oom_kills_first;
@@ -72,6 +77,17 @@ struct trk_session {
     char note[TRK_NOTES_MAX][TRK_NOTE_SIZE];
     unsigned note_count;
 };
+
+static inline const struct trk_account *trk__session_account(const struct trk_session *session)
+{
+    return &session->gather.account;
+}
+
+/* The job is over: its root has exited. False where only the machine is tracked. */
+static inline bool trk__session_root_has_exited(const struct trk_session *session)
+{
+    return session->gather.account.options.root_pid && (session->gather.account.root.is_gone || session->root_is_zombie);
+}
 
 /* Finds out whether there are GPUs, unless that is known. */
 int trk__session_open_gpus(struct trk_session *session);
@@ -82,27 +98,24 @@ void trk__session_read_collectors(struct trk_session *session, struct trk_sample
 int trk__session_choose_gpus(struct trk_session *session, const char *list,
                              struct trk_error *error);
 
-/* Starts a look at the GPUs beside the loop, and takes what the last one found (gpu_tick.c). */
+/* Starts a reading of the GPUs beside the loop, and takes what the last one found (gpu_tick.c). */
 void trk__session_ask_gpus(struct trk_session *session);
 void trk__session_fill_gpus(struct trk_session *session, struct trk_sample *sample);
 
-/* Reads everything once and makes it the newest sample. */
-void trk__session_sample(struct trk_session *session);
-
-/* A look at the job between samples: for the memory and the children of its first moments. */
+/* A sample of the job between rows: for the memory and the children of its first milliseconds. */
 void trk__session_peek(struct trk_session *session);
 
-/* The reading at which an aligned grid begins: it makes no row. */
+/* The sample at which an aligned grid begins: it makes no row. */
 void trk__session_begin_grid(struct trk_session *session);
 
-/* One tick: sample, derive, statistics, row. Returns the writer's failure. */
+/* One row: gather, reduce, derive, write. Returns the writer's failure. */
 int trk__session_tick(struct trk_session *session, struct trk_error *error);
 
-/* Reaps the zombies among our children, each after a last look; stops at the root, which is left for the
- * closing tick (root_is_zombie). */
+/* Reaps the zombies among our children, each after a last read; stops at the root, which is left for the closing row
+ * (root_is_zombie). */
 void trk__session_take_zombies(struct trk_session *session);
 
-/* Whether this process has any child but its helpers, alive or not: as the subreaper it has all that is left of the
+/* Whether this process has any child but its helpers, running or not: as the subreaper it has all that is left of the
  * job. */
 bool trk__session_has_children(const struct trk_session *session);
 
@@ -110,11 +123,10 @@ bool trk__session_has_children(const struct trk_session *session);
 void trk__session_add_note(struct trk_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The loop's descriptors (loop.c). */
+/* The loop (loop.c). */
 int trk__loop_open(struct trk_session *session, struct trk_error *error);
-void trk__loop_close(struct trk_session *session);
 
-/* From now on trk__truth_drain is called when something was told, that long afterwards at most. */
-void trk__loop_watch_news(struct trk_session *session, int64_t longest_ns, unsigned many);
+/* From now on process events wake the loop, where they are open. */
+void trk__loop_watch_events(struct trk_session *session);
 
 #endif

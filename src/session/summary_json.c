@@ -183,7 +183,7 @@ static void put_times(struct trk_json *json, const struct trk_summary *summary)
 }
 
 static void put_moment(struct trk_json *json, const struct trk_session *session,
-                       const struct trk_moment *moment)
+                       const struct trk_recent_sample *moment)
 {
     trk__json_begin_object(json);
     put_rounded(json, "seconds_before_end", (double)(session->end_ns - moment->at_ns) * 1e-9);
@@ -212,7 +212,7 @@ static bool has_oom(const struct trk_summary *summary)
 void trk__summary_put_oom(struct trk_json *json, const struct trk_session *session,
                           const struct trk_summary *summary)
 {
-    const struct trk_moment *moment;
+    const struct trk_recent_sample *moment;
     const int64_t told_ns = 30 * INT64_C(1000000000);
     if (!has_oom(summary)) {
         trk__json_null(json);
@@ -231,7 +231,7 @@ void trk__summary_put_oom(struct trk_json *json, const struct trk_session *sessi
     put_whole(json, "advised_bytes", summary->oom_advice_bytes);
     trk__json_key(json, "last_moments");
     trk__json_begin_array(json);
-    for (unsigned i = 0; (moment = trk__truth_moment_at(&session->truth, i)); i++)
+    for (unsigned i = 0; (moment = trk__recent_at(&session->gather.account.recent, i)); i++)
         if (session->end_ns - moment->at_ns <= told_ns)
             put_moment(json, session, moment);
     trk__json_end_array(json);

@@ -1,6 +1,6 @@
+/* One sample: gather, reduce, derive, write. */
+#include "platform/linux/helper_pid.h"
 #include "session/session.h"
-
-#include "collect/helper_pid.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,19 +8,18 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static uint64_t forks_of(const struct trk_sample *sample)
+static uint64_t raw_or_none(const struct trk_sample *sample, enum trk_metric metric)
 {
-    return trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL) ? sample->raw[TRK_M_SYS_FORKS_TOTAL] : 0;
+    return trk__sample_has(sample, metric) ? sample->raw[metric] : 0;
 }
 
-/* Where births in the job are told, the count of forks is not waited for, and the machine's CPU time, which comes in
- * ticks of 10 ms, need not be read more often than it can move by some of them. */
+/* With process events the count of forks is not needed, and the machine's CPU time, which comes in jiffies of 10 ms, need
+ * not be read more often than it can move by some of them. */
 static bool is_machine_due(struct trk_session *session)
 {
     const int64_t apart_ns = 100000000;
     int64_t now_ns = trk__context_monotonic_ns(&session->context);
-    if (session->job.tree.list.told_births && !session->finished &&
-        now_ns - session->machine_read_ns < apart_ns)
+    if (session->gather.events_fd >= 0 && !session->finished && now_ns - session->machine_read_ns < apart_ns)
         return false;
     session->machine_read_ns = now_ns;
     return true;
@@ -34,21 +33,44 @@ void trk__session_read_collectors(struct trk_session *session, struct trk_sample
         trk__collector_read(session->collector[i].ops, session->collector[i].self, sample);
 }
 
-/* A job that ends before the first look of its own, with no row to be written, is not charged for the first
- * read of gauges that nobody asked for. */
+/* A job that exits before its first sample, with no row to be written, is not charged for the first read of gauges that
+ * no one sees. */
 static bool is_too_short_for_gauges(const struct trk_session *session)
 {
     return session->root_is_zombie && !session->writer && !session->observer.on_row &&
            !session->peeks && !session->stats.rows;
 }
 
-static void tell_look(struct trk_session *session)
+/* Gather and reduce. `sample` has the counters of the machine; `finds`: new processes are looked for. */
+static void gather(struct trk_session *session, const struct trk_sample *sample, bool finds)
 {
-    if (session->observer.on_look)
-        session->observer.on_look(session->observer.state, session);
+    struct trk_gather *gather = &session->gather;
+    struct trk_obs_machine machine = {
+        .cpu_ns = raw_or_none(sample, TRK_M_SYS_CPU),
+        .idle_ns = raw_or_none(sample, TRK_M_SYS_CPU_IDLE) + raw_or_none(sample, TRK_M_SYS_CPU_IOWAIT),
+        .other_ns = raw_or_none(sample, TRK_M_SYS_CPU_STEAL) +
+                    (sample->interrupts_apart ? raw_or_none(sample, TRK_M_SYS_CPU_IRQ) : 0),
+        .forks = raw_or_none(sample, TRK_M_SYS_FORKS_TOTAL),
+        .memory_bytes = raw_or_none(sample, TRK_M_SYS_MEM_TOTAL),
+    };
+    trk__gather_drain(gather);
+    if (gather->is_visible && !session->is_watching && !trk__session_root_has_exited(session)) {
+        session->is_watching = true;
+        trk__gather_watch(gather);
+        trk__loop_watch_events(session);
+    }
+    if (finds)
+        trk__gather_find(gather, machine.forks, session->lists_processes);
+    trk__gather_read(gather);
+    if (gather->is_visible)
+        trk__job_memory_sample(&session->memory, gather);
+    trk__gather_sample(gather, machine.cpu_ns || machine.forks || machine.memory_bytes ? &machine : NULL);
+    if (gather->gave_up)
+        trk__session_add_note(session, "process events were given up: %s", gather->gave_up);
+    gather->gave_up = NULL;
 }
 
-void trk__session_sample(struct trk_session *session)
+static void sample_all(struct trk_session *session)
 {
     session->current ^= 1;
     struct trk_sample *sample = &session->sample[session->current];
@@ -56,44 +78,41 @@ void trk__session_sample(struct trk_session *session)
     sample->counters_only = is_too_short_for_gauges(session);
     trk__session_ask_gpus(session);
     trk__session_read_collectors(session, sample);
-    trk__truth_before_look(&session->truth);
-    if (!session->root_is_zombie || session->lists_processes)
-        trk__job_discover(&session->job, forks_of(sample));
-    trk__job_look(&session->job);
-    trk__truth_after_look(&session->truth, sample);
+    gather(session, sample, !session->root_is_zombie || session->lists_processes);
     trk__session_fill_gpus(session, sample);
-    tell_look(session);
+    if (session->observer.on_look)
+        session->observer.on_look(session->observer.state, session);
 }
 
 void trk__session_peek(struct trk_session *session)
 {
-    /* The older sample is not needed before the next tick clears it: it takes the count of forks, which
-     * saves a listing of all processes where nothing was born. */
+    /* The older sample is not needed before the next row clears it: it takes the count of forks, which saves a listing of
+     * all processes where none was forked. */
     struct trk_sample *scratch = &session->sample[session->current ^ 1];
     trk__sample_clear(scratch);
     bool is_due = is_machine_due(session);
     for (unsigned i = 0; i < session->collector_count && is_due; i++)
         if (session->collector[i].ops == &trk__sys_cpu_ops)
             session->collector[i].ops->read(session->collector[i].self, scratch);
-    trk__truth_before_look(&session->truth);
-    trk__job_discover(&session->job, forks_of(scratch));
-    trk__job_look(&session->job);
-    trk__truth_after_look(&session->truth, scratch);
-    trk__truth_moment(&session->truth);
+    gather(session, scratch, true);
     trk__session_fill_gpus(session, scratch);
     trk__session_ask_gpus(session);
-    tell_look(session);
+    if (session->observer.on_look)
+        session->observer.on_look(session->observer.state, session);
 }
 
-/* A child of ours that has ended, left to be looked at; 0: none. The signal that told of it does not come
- * again, so an interrupted question is asked again. */
+/* ---- exits of our children ---- */
+
+/* A child of ours that has exited and was not reaped yet; 0: none. The signal that reported it does not come again, so an
+ * interrupted call is repeated. */
 static pid_t next_zombie(struct trk_session *session)
 {
-    for (unsigned taken = 0; !trk__trace_is_enough(&session->trace, taken); taken++) {
+    struct trk_trace *trace = &session->gather.trace;
+    for (unsigned taken = 0; !trk__trace_is_enough(trace, taken); taken++) {
         siginfo_t info = {0};
         int result = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
-        if (result == 0 && info.si_code == CLD_TRAPPED) /* told here too, though nobody asked */
-            trk__trace_take_stop(session, info.si_pid);
+        if (result == 0 && info.si_code == CLD_TRAPPED) /* reported here too, although not asked for */
+            trk__trace_take_stop(trace, info.si_pid);
         else if (result == 0 || errno != EINTR)
             return result < 0 ? 0 : info.si_pid;
     }
@@ -102,12 +121,13 @@ static pid_t next_zombie(struct trk_session *session)
 
 void trk__session_take_zombies(struct trk_session *session)
 {
-    for (unsigned taken = 0; !trk__trace_is_enough(&session->trace, taken); taken++) {
+    struct trk_trace *trace = &session->gather.trace;
+    for (unsigned taken = 0; !trk__trace_is_enough(trace, taken); taken++) {
         pid_t pid = next_zombie(session);
         if (pid <= 0)
             return;
-        bool is_done = trk__trace_end(session, pid);
-        if (pid == session->job.tree.root_pid) {
+        bool is_done = trk__trace_end(trace, pid);
+        if (pid == session->gather.account.options.root_pid) {
             session->root_is_zombie = true;
             return;
         }
@@ -116,7 +136,7 @@ void trk__session_take_zombies(struct trk_session *session)
         if (trk__helper_is_ours(pid))
             waitpid(pid, NULL, 0);
         else
-            trk__job_reap(&session->job, pid, false);
+            trk__gather_reap(&session->gather, pid, false);
     }
 }
 
@@ -126,25 +146,33 @@ bool trk__session_has_children(const struct trk_session *session)
     siginfo_t info;
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
         return false;
-    return !trk__helper_any() || trk__proc_tree_has_orphan(&session->job.tree);
+    return !trk__helper_any() || trk__scan_has_orphan(&session->gather.scan);
 }
 
-/* The root was looked at just now. What it left behind has become our child with its end: where there is none no
- * descendant is left, and a short job needs no listing of the machine's processes at all. */
+/* The root was read just now. What it left behind has become our child with its exit: where there is none no descendant is
+ * left, and a short job needs no listing of the machine's processes at all. */
 static void reap_root(struct trk_session *session)
 {
-    trk__job_reap(&session->job, session->job.tree.root_pid, true);
+    struct trk_gather *gather = &session->gather;
+    trk__gather_reap(gather, gather->account.options.root_pid, true);
     session->root_is_zombie = false;
     trk__session_take_zombies(session);
     if (!trk__session_has_children(session) || session->lists_processes)
         return;
-    trk__job_discover(&session->job, 0);
-    trk__job_look(&session->job);
+    trk__gather_find(gather, 0, false);
+    trk__gather_read(gather);
 }
 
-/* Time goes by the monotonic clock from the start on, so that a step of the wall clock moves no row. */
-static void stamp(struct trk_session *session, struct trk_sample *sample, int64_t now_ns)
+/* ---- a row ---- */
+
+static void fill(struct trk_session *session, struct trk_sample *sample, int64_t now_ns)
 {
+    const struct trk_scan *scan = &session->gather.scan;
+    trk__observe_step(&session->gather.stream, TRK_STEP_ROW, 0, now_ns);
+    trk__account_fill(&session->gather.account, sample, scan->wants_switches);
+    if (scan->list.listed)
+        trk__sample_set(sample, TRK_M_SYS_PROCESSES, trk__proc_list_count(&scan->list));
+    /* Time goes by the monotonic clock from the start on, so that a step of the wall clock moves no row. */
     int64_t realtime_ns = session->start_realtime_ns + (now_ns - session->start_ns);
     trk__sample_set(sample, TRK_M_TIMESTAMP, realtime_ns > 0 ? (uint64_t)realtime_ns : 0);
     sample->read_ns[TRK_SOURCE_CLOCK] = now_ns;
@@ -153,11 +181,8 @@ static void stamp(struct trk_session *session, struct trk_sample *sample, int64_
 void trk__session_begin_grid(struct trk_session *session)
 {
     int64_t now_ns = trk__context_monotonic_ns(&session->context);
-    trk__session_sample(session);
-    struct trk_sample *now = &session->sample[session->current];
-    trk__truth_moment(&session->truth);
-    trk__job_fill(&session->job, now);
-    stamp(session, now, now_ns);
+    sample_all(session);
+    fill(session, &session->sample[session->current], now_ns);
     session->last_tick_ns = now_ns;
     session->awaits_grid = false;
 }
@@ -165,14 +190,12 @@ void trk__session_begin_grid(struct trk_session *session)
 int trk__session_tick(struct trk_session *session, struct trk_error *error)
 {
     int64_t now_ns = trk__context_monotonic_ns(&session->context);
-    trk__session_sample(session);
+    sample_all(session);
     if (session->root_is_zombie)
         reap_root(session);
     struct trk_sample *now = &session->sample[session->current];
     struct trk_sample *before = &session->sample[session->current ^ 1];
-    trk__truth_moment(&session->truth);
-    trk__job_fill(&session->job, now);
-    stamp(session, now, now_ns);
+    fill(session, now, now_ns);
     trk__derive(before, now, now_ns - session->last_tick_ns, &session->row);
     session->last_tick_ns = now_ns;
     if (session->finished && session->options.no_closing_row)
@@ -188,7 +211,7 @@ int trk__session_tick(struct trk_session *session, struct trk_error *error)
         session->write_failure = code;
         return code;
     }
-    return 0; /* a failure is told once; every row is tried all the same */
+    return 0; /* a failure is reported once; every row is tried all the same */
 }
 
 void trk__session_add_note(struct trk_session *session, const char *format, ...)

@@ -12,21 +12,22 @@ PUBLIC = "resource_tracker.h"
 MAY_INCLUDE = {
     "base": "base",
     "metric": "metric base",
-    "collect": "collect metric base",
-    "memory": "memory metric base",
     "account": "account metric base",
+    "memory": "memory metric base",
+    "platform": "platform memory account metric base",
+    "gpu": "gpu platform account metric base",
     "write": "write metric base",
     "snapshot": "snapshot write metric base",
     "report": "report recommend snapshot metric base",
     "export": "export base",
     "advise": "advise snapshot metric base",
     "tracker": "tracker session host export snapshot write metric base",
-    "gputracker": "gputracker tracker session collect snapshot write metric base",
+    "gputracker": "gputracker tracker session gpu platform account snapshot write metric base",
     "recommend": "recommend advise catalog snapshot metric base",
     "net": "net base",
     "catalog": "catalog net snapshot metric base",
-    "host": "host catalog collect snapshot metric base",
-    "session": "session host export snapshot collect memory account write metric base",
+    "host": "host catalog platform snapshot metric base",
+    "session": "session host export snapshot gpu platform memory account write metric base",
 }
 INCLUDE = re.compile(rf'(?m)^\s*#\s*include\s+(?:"([^"]+)"|<((?:{"|".join(MAY_INCLUDE)})/[^>]+)>)')
 # Names that a folder has by convention.
@@ -63,12 +64,12 @@ def test_directions():
 
 @pytest.mark.parametrize("texts, count", [
     ({"src/base/a.c": '#include "metric/sample.h"\n'}, 1),
-    ({"src/write/w.c": ' # include "collect/x.h"\n'}, 1),
+    ({"src/write/w.c": ' # include "platform/linux/x.h"\n'}, 1),
     ({"src/base/a.c": "#include <session/session.h>\n"}, 1),
     ({"src/base/a.c": "#include <sys/stat.h>\n"}, 0),
     ({"cli/main.c": '#include "base/file.h"\n'}, 1),
     ({"cli/cli.h": "", "cli/main.c": '#include "cli.h"\n#include "resource_tracker.h"\n'}, 0),
-    ({"src/session/s.c": '#include "collect/x.h"\n'}, 0),
+    ({"src/session/s.c": '#include "platform/linux/x.h"\n'}, 0),
 ])
 def test_the_rule(texts, count):
     assert len(wrong_includes(texts)) == count

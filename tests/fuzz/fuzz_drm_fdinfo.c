@@ -1,5 +1,5 @@
 /* collect/gpu/drm_fdinfo.h: any text is a client or is none, and the shares of two are shares. */
-#include "collect/gpu/drm_fdinfo.h"
+#include "gpu/drm_fdinfo.h"
 #include "fuzz.h"
 
 static void require_sane(const struct trk_drm_client *client)

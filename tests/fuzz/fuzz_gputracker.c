@@ -1,7 +1,7 @@
 /* What gpu-tracker reads: mappings of a process, lists of devices, command lines, options, analyses. The first byte
  * chooses. */
-#include "collect/gpu/gpu_reach.h"
-#include "collect/proc_smaps.h"
+#include "gpu/gpu_reach.h"
+#include "platform/linux/proc_smaps.h"
 #include "fuzz.h"
 #include "gput_options.h"
 #include "gput_words.h"

@@ -1,5 +1,5 @@
 /* collect/gpu/nvidia_smi_parse.h: lines of any text, as headers and as rows below the last header. */
-#include "collect/gpu/nvidia_smi_parse.h"
+#include "gpu/nvidia_smi_parse.h"
 #include "fuzz.h"
 
 static void require_places(const struct trk_smi_places *places)

@@ -1,5 +1,5 @@
 /* collect/proc_parse.h: every parser of a process's files sees every text. */
-#include "collect/proc_parse.h"
+#include "platform/linux/proc_parse.h"
 #include "fuzz.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* collect/sys_parse.h: every parser of the machine's files sees every text. What they hand out points into
  * it, and each step of a `_next` moves on. */
-#include "collect/sys_parse.h"
+#include "platform/linux/sys_parse.h"
 #include "fuzz.h"
 
 static struct trk_cursor whole;

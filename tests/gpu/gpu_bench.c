@@ -1,7 +1,7 @@
 /* Passes over the GPUs of a scripted library, for counting instructions: gpu_bench ROOT PASSES. The job is every
  * process below ROOT/proc. */
 #include "base/error.h"
-#include "collect/gpu/gpu.h"
+#include "gpu/gpu.h"
 #include "resource_tracker.h"
 
 #include <stdio.h>

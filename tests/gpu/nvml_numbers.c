@@ -1,5 +1,5 @@
 /* Prints "name number" lines: sizes, places and constants of collect/gpu/nvml_abi.h. */
-#include "collect/gpu/nvml_abi.h"
+#include "gpu/nvml_abi.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* GPUs through NVML, with the library of fake_nvml.c in its three kinds: every figure from the script to the
  * sample. */
 #include "check.h"
-#include "collect/gpu/gpu.h"
-#include "collect/gpu/gpu_reach.h"
-#include "collect/gpu/gpu_reading.h"
+#include "gpu/gpu.h"
+#include "gpu/gpu_reach.h"
+#include "gpu/gpu_reading.h"
 #include "fake_root.h"
 
 #include <dirent.h>

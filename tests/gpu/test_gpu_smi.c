@@ -1,10 +1,10 @@
 /* GPUs through nvidia-smi: its texts, and a program that plays it. The NVML that this is run with lacks what
  * nothing works without. */
 #include "check.h"
-#include "collect/gpu/gpu.h"
-#include "collect/gpu/gpu_reading.h"
-#include "collect/gpu/nvidia_smi_parse.h"
-#include "collect/helper_pid.h"
+#include "gpu/gpu.h"
+#include "gpu/gpu_reading.h"
+#include "gpu/nvidia_smi_parse.h"
+#include "platform/linux/helper_pid.h"
 #include "fake_root.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* GPUs of DRM drivers: fdinfo of amdgpu (old and new), i915 and xe, and whole machines as fixture trees. */
 #include "check.h"
-#include "collect/gpu/drm_fdinfo.h"
-#include "collect/gpu/gpu.h"
-#include "collect/gpu/gpu_reading.h"
-#include "collect/gpu/gpu_select.h"
+#include "gpu/drm_fdinfo.h"
+#include "gpu/gpu.h"
+#include "gpu/gpu_reading.h"
+#include "gpu/gpu_select.h"
 #include "fake_root.h"
 
 #include <errno.h>

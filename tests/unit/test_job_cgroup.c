@@ -1,6 +1,6 @@
 /* A job's own memory cgroup: where it is, whether it is the job's, what it tells. */
 #include "check.h"
-#include "collect/job_cgroup.h"
+#include "platform/linux/job_cgroup.h"
 #include "fake_root.h"
 
 #include <errno.h>

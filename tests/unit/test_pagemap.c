@@ -1,6 +1,6 @@
 /* collect/proc_maps.h and collect/proc_pagemap.h: ranges from text, pages from a fixture and from ourselves. */
 #include "check.h"
-#include "collect/proc_pagemap.h"
+#include "platform/linux/proc_pagemap.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* The process side of collection: parsing, listing, membership, one look. */
 #include "check.h"
-#include "collect/proc_look.h"
-#include "collect/proc_tree.h"
+#include "platform/linux/proc_look.h"
+#include "platform/linux/proc_tree.h"
 #include "fake_root.h"
 
 #include <errno.h>

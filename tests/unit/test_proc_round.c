@@ -1,6 +1,6 @@
 /* Looks at real processes that sleep: what is believed of them without reading their files. */
 #include "check.h"
-#include "collect/proc_look.h"
+#include "platform/linux/proc_look.h"
 
 #include <signal.h>
 #include <sys/ioctl.h>

@@ -1,8 +1,8 @@
 /* The system collectors on fixture trees at successive instants, and once on this machine. */
-#include "collect/cgroup.h"
-#include "collect/collector.h"
-#include "collect/device_table.h"
-#include "collect/helper_pid.h"
+#include "platform/linux/cgroup.h"
+#include "platform/collector.h"
+#include "platform/linux/device_table.h"
+#include "platform/linux/helper_pid.h"
 #include "metric/derive.h"
 
 #include "check.h"

@@ -1,5 +1,5 @@
 /* The parsers of system files, on good, old, odd and hostile text. */
-#include "collect/sys_parse.h"
+#include "platform/linux/sys_parse.h"
 
 #include "check.h"
 
