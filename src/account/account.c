@@ -96,6 +96,7 @@ static void mark_exited(struct trk_account *account, uint32_t index, int64_t at_
     }
     of->has_ended = process->has_exited = true;
     of->ended_drain = account->drain;
+    of->exit_ns = at_ns;
     of->history.end_time = trk__account_realtime(account, at_ns);
     account->exits.exited++;
     uint32_t parent = trk__process_parent(&account->table, index);
@@ -361,7 +362,8 @@ static void take_fork(struct trk_account *account, const struct trk_observation 
     uint32_t parent = trk__process_find(table, observation->event.ppid);
     uint32_t index = trk__process_find(table, observation->pid);
     bool is_open = index != TRK_NO_PROCESS && !account->process[index].has_ended;
-    if (is_open && !table->item[index].fork_ns) { /* a scan has found it before */
+    bool is_late = index != TRK_NO_PROCESS && !is_open && observation->at_ns <= account->process[index].exit_ns;
+    if ((is_open || is_late) && !table->item[index].fork_ns) { /* another source was faster */
         table->item[index].fork_ns = observation->at_ns;
         account->process[index].history.start_time = trk__account_realtime(account, observation->at_ns);
         return;

@@ -60,6 +60,7 @@ struct trk_account_process {
     struct trk_history history;
     bool has_ended;        /* its exit is known; the history waits for the rest */
     uint64_t ended_drain;  /* the drain after which it ended */
+    int64_t exit_ns;       /* when it exited, as the first source reported it */
     bool is_credited;      /* it is gone, and its usage was credited to a parent or lost */
     uint64_t asked_scan;   /* the scan in which it was requested (account_requests.c) */
     bool does_not_wait;    /* it ignores SIGCHLD, or a child of it was lost */

@@ -72,7 +72,14 @@ static bool ask_for_raced(struct trk_account *account, struct trk_request *ret_r
 
 static bool ask_for_peaks(struct trk_account *account, struct trk_request *ret_request)
 {
-    if (!account->source[TRK_BY_HWM].is_open || account->zombie != TRK_NO_PROCESS)
+    uint32_t root = trk__process_find(&account->table, account->options.root_pid);
+    if (account->zombie != TRK_NO_PROCESS)
+        return false;
+    /* A zombie still shows the signals that it ignored. */
+    if (root != TRK_NO_PROCESS && trk__process_is_zombie(&account->table.item[root]) &&
+        !account->table.item[root].is_gone && ask(account, root, TRK_REQUEST_STATUS, ret_request))
+        return true;
+    if (!account->source[TRK_BY_HWM].is_open)
         return false;
     if (trk__peak_wants_huge(&account->peak, &account->table)) {
         *ret_request = (struct trk_request){TRK_REQUEST_HUGE, TRK_NO_PROCESS};

@@ -104,13 +104,8 @@ uint32_t trk__peak_next_status(struct trk_peak *peak, const struct trk_process_t
         uint32_t index = table->order[(peak->status_cursor++ + peak->next_status) % table->count];
         const struct trk_process *process = &table->item[index];
         const struct trk_process_peak *of = &peak->of[index];
-        if (!process->is_read || process->is_gone || of->is_final)
+        if (!process->is_read || of->is_final || has_no_memory(process))
             continue;
-        if (has_no_memory(process)) {
-            if (process->pid == table->root_pid) /* which signals it ignores is still shown */
-                return index;
-            continue;
-        }
         uint64_t faults = faults_since_status(process, of);
         if (of->bytes && !faults)
             continue;

@@ -62,6 +62,8 @@ static void put_cpu(struct trk_json *json, const struct trk_summary *summary)
     put_source(json, &summary->cpu_seconds);
     put_rounded(json, "sampled", summary->cpu_sampled_seconds);
     put_rounded(json, "coverage", coverage);
+    if (!isnan(summary->cpu_high_seconds))
+        put_rounded(json, "high", summary->cpu_high_seconds);
     trk__json_end_object(json);
 }
 

@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 # What must be there on the build machine; the rest may be.
 EXPECTED = {"user": {"wait4", "events", "hwm", "perf"},
-            "root": {"wait4", "events", "hwm", "perf", "taskstats", "cgroup"}}
+            "root": {"wait4", "events", "hwm", "perf", "taskstats"}}
 
 
 @functools.lru_cache(maxsize=None)

@@ -15,7 +15,6 @@ SETS = {
     "wait4": ("wait4",),
     "perf": ("wait4", "perf", "hwm"),
     "events": ("wait4", "events", "hwm"),
-    "cgroup": ("wait4", "perf", "cgroup", "hwm"),
     "taskstats": ("wait4", "events", "taskstats"),
 }
 
@@ -25,23 +24,21 @@ BLIND = None  # nothing in this set can see it: a lower bound, and said to be on
 # "user" and "root" are the halves of the set "all".
 JOBS = {
     "reaped 3 ms": (("brief", 300, 3, "reap"), ("children_seconds", "self_seconds"),
-                    {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01, "events": 0.01, "cgroup": 0.005,
-                     "taskstats": 0.01}),
+                    {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01, "events": 0.01, "taskstats": 0.005}),
     "ignored 3 ms": (("brief", 300, 3, "ignore"), ("clock_seconds", "self_seconds", "teardown_seconds"),
-                     {"user": 0.05, "root": 0.02, "wait4": BLIND, "perf": 0.05, "events": BLIND, "cgroup": 0.02,
-                      "taskstats": BLIND}),
+                     {"user": 0.05, "root": 0.02, "wait4": BLIND, "perf": 0.05, "events": BLIND, "taskstats": 0.02}),
     "storm 0.1 ms": (("storm", 0.8, 0.1), ("children_seconds", "self_seconds"),
-                     {"user": 0.05, "root": 0.005, "wait4": 0.01, "perf": 0.05, "cgroup": 0.005}),
+                     {"user": 0.05, "root": 0.005, "wait4": 0.01, "perf": 0.05, "taskstats": 0.005}),
     "daemon": (("daemon", 0.6), ("clock_seconds",),
-               {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01, "cgroup": 0.005}),
+               {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01, "taskstats": 0.005}),
     "orphan": (("orphan", 0.4), ("self_seconds", "child_seconds"),
-               {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01, "cgroup": 0.005}),
+               {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01, "taskstats": 0.005}),
     "threads' children": (("thread_children", 30, 10), ("children_seconds", "self_seconds"),
                           {"user": 0.01, "root": 0.005, "wait4": 0.01}),
     "random reaps": (("random_reaps", 300, 3), ("children_seconds", "self_seconds"),
-                     {"user": 0.01, "root": 0.005, "wait4": 0.01, "cgroup": 0.005}),
+                     {"user": 0.01, "root": 0.005, "wait4": 0.01, "taskstats": 0.005}),
     "two levels": (("levels", 5, 8, 8), ("children_seconds", "self_seconds"),
-                   {"user": 0.01, "root": 0.005, "wait4": 0.01, "cgroup": 0.005}),
+                   {"user": 0.01, "root": 0.005, "wait4": 0.01, "taskstats": 0.005}),
     "execs": (("execs", 50, 10), ("self_seconds",),
               {"user": 0.01, "root": 0.005, "wait4": 0.01, "perf": 0.01}),
 }
@@ -79,7 +76,7 @@ def test_cpu(half, folder, name, choice):
     tolerances = JOBS[name][2]
     sources = SETS[choice]
     if sources:
-        if choice in ("cgroup", "taskstats") and half == "user":
+        if choice == "taskstats" and half == "user":
             pytest.skip(f"{choice} is for root")
         need_source(half, *sources)
     run, truth = run_and_truth(half, folder, name, sources=sources)
@@ -88,8 +85,18 @@ def test_cpu(half, folder, name, choice):
         assert run.cpu["value"] <= truth * 1.02 + ALSO_SECONDS
         assert run.cpu["coverage"] is None, run.cpu
         return
-    assert run.cpu["value"] == pytest.approx(truth, rel=tolerance, abs=ALSO_SECONDS), run.cpu
-    assert run.cpu["coverage"] == pytest.approx(run.cpu["sampled"] / run.cpu["value"], abs=0.001)
+    check_total(run.cpu, truth, tolerance)
+
+
+def check_total(cpu, truth, tolerance):
+    """Within the tolerance. A counter that was opened late because the machine was busy can lack what exited before: then
+    the total is a lower bound with an upper end, and the truth lies between them."""
+    if cpu["source"] == "perf" and cpu["coverage"] is None:
+        assert cpu["value"] <= truth * (1 + tolerance) + ALSO_SECONDS, cpu
+        assert cpu["high"] >= truth * (1 - tolerance) - ALSO_SECONDS, cpu
+        return
+    assert cpu["value"] == pytest.approx(truth, rel=tolerance, abs=ALSO_SECONDS), cpu
+    assert cpu["coverage"] == pytest.approx(cpu["sampled"] / cpu["value"], abs=0.001)
 
 
 def test_who_has_just_waited_is_not_passed_over(half, folder):
@@ -133,7 +140,7 @@ def test_expected_sources_are_there(half):
 
 def test_source_of_the_total_is_named(half, folder):
     run = Run(half, folder, "brief", 300, 3, "ignore")
-    assert run.cpu["source"] == ("cgroup" if "cgroup" in available(half) else "perf")
+    assert run.cpu["source"] == ("taskstats" if "taskstats" in available(half) else "perf")
     assert Run(half, folder, "execs", 3, 5).cpu["source"] == "wait4"
 
 
