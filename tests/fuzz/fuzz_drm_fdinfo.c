@@ -1,6 +1,6 @@
-/* collect/gpu/drm_fdinfo.h: any text is a client or is none, and the shares of two are shares. */
-#include "gpu/drm_fdinfo.h"
+/* gpu/drm_fdinfo.h: any text is a client or is none, and the shares of two are shares. */
 #include "fuzz.h"
+#include "gpu/drm_fdinfo.h"
 
 static void require_sane(const struct trk_drm_client *client)
 {

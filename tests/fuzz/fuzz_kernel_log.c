@@ -1,6 +1,6 @@
-/* account/kernel_log.h: any bytes are survived, and who was killed has a pid and a whole name. */
-#include "account/kernel_log.h"
+/* platform/linux/kernel_log.h: any bytes are accepted, and a process that was killed has a PID and a whole name. */
 #include "fuzz.h"
+#include "platform/linux/kernel_log.h"
 
 static void check_kill(void *state, const struct trk_oom_kill *kill)
 {

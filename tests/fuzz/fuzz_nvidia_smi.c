@@ -1,6 +1,6 @@
-/* collect/gpu/nvidia_smi_parse.h: lines of any text, as headers and as rows below the last header. */
-#include "gpu/nvidia_smi_parse.h"
+/* gpu/nvidia_smi_parse.h: lines of any text, as headers and as rows below the last header. */
 #include "fuzz.h"
+#include "gpu/nvidia_smi_parse.h"
 
 static void require_places(const struct trk_smi_places *places)
 {

@@ -1,6 +1,6 @@
-/* collect/proc_parse.h: every parser of a process's files sees every text. */
-#include "platform/linux/proc_parse.h"
+/* platform/linux/proc_parse.h: every parser of a process's files sees every text. */
 #include "fuzz.h"
+#include "platform/linux/proc_parse.h"
 
 #include <errno.h>
 

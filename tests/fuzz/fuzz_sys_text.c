@@ -1,7 +1,7 @@
-/* collect/sys_parse.h: every parser of the machine's files sees every text. What they hand out points into
+/* platform/linux/sys_parse.h: every parser of the machine's files sees every text. What they hand out points into
  * it, and each step of a `_next` moves on. */
-#include "platform/linux/sys_parse.h"
 #include "fuzz.h"
+#include "platform/linux/sys_parse.h"
 
 static struct trk_cursor whole;
 

@@ -1,4 +1,4 @@
-/* Prints "name number" lines: sizes, places and constants of collect/gpu/nvml_abi.h. */
+/* Prints "name number" lines: sizes, places and constants of gpu/nvml_abi.h. */
 #include "gpu/nvml_abi.h"
 
 #include <stddef.h>

@@ -1,10 +1,11 @@
 /* GPUs through NVML, with the library of fake_nvml.c in its three kinds: every figure from the script to the
  * sample. */
 #include "check.h"
+#include "fake_root.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_reach.h"
 #include "gpu/gpu_reading.h"
-#include "fake_root.h"
+#include "scanned_job.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +16,7 @@ static const int64_t SECOND = 1000000000;
 struct world {
     struct fake_root root;
     struct trk_context context;
-    struct trk_proc_tree tree;
+    struct scanned_job job;
     struct trk_gpu *gpu;
     struct trk_sample sample;
     int64_t now_ns;
@@ -62,11 +63,10 @@ static void world_init(struct world *w, const char *script)
     w->context.clock =
         (struct trk_clock){.monotonic_ns = fake_now, .realtime_ns = real_now, .state = w};
     w->context.ticks_per_second = 100;
-    trk__proc_tree_init(&w->tree, &w->context);
-    w->tree.follow_children = true;
-    REQUIRE(trk__proc_tree_set_root(&w->tree, 100) == 0);
-    CHECK(trk__proc_tree_discover(&w->tree, 0) == 0);
-    CHECK_U64(w->tree.count, 2);
+    scanned_job_init(&w->job, &w->context, getpid());
+    REQUIRE(scanned_job_start(&w->job, 100, false) == 0);
+    CHECK(scanned_job_find(&w->job) == 0);
+    CHECK_U64(w->job.account.table.count, 2);
 }
 
 static void world_open(struct world *w, const char *wanted, const char *script)
@@ -79,7 +79,7 @@ static void world_done(struct world *w)
 {
     trk__gpu_close(w->gpu);
     trk__sample_done(&w->sample);
-    trk__proc_tree_done(&w->tree);
+    scanned_job_done(&w->job);
     trk__context_done(&w->context);
     fake_root_done(&w->root);
 }
@@ -87,17 +87,18 @@ static void world_done(struct world *w)
 static void fill(struct world *w, int64_t wait_ns)
 {
     trk__sample_clear(&w->sample);
-    trk__gpu_fill(
-        w->gpu,
-        &(struct trk_gpu_look){.tree = &w->tree, .wait_ns = wait_ns, .age_limit_ns = 5 * SECOND},
-        &w->sample);
+    trk__gpu_fill(w->gpu,
+                  &(struct trk_gpu_look){.table = &w->job.account.table,
+                                         .wait_ns = wait_ns,
+                                         .age_limit_ns = 5 * SECOND},
+                  &w->sample);
 }
 
 /* A second passes, and a pass is made. */
 static void tick(struct world *w)
 {
     w->now_ns += SECOND;
-    trk__gpu_ask(w->gpu, &w->tree);
+    trk__gpu_ask(w->gpu, &w->job.account.table);
     fill(w, 5 * SECOND);
 }
 
@@ -366,7 +367,7 @@ static void a_hanging_driver_holds_nothing_up(void)
     fake_root_write(&w.root, "script", "%shang nvmlDeviceGetUtilizationRates\n", one_gpu);
     int64_t start_ns = monotonic_ns();
     w.now_ns += SECOND;
-    trk__gpu_ask(w.gpu, &w.tree);
+    trk__gpu_ask(w.gpu, &w.job.account.table);
     fill(&w, SECOND / 20);
     CHECK(monotonic_ns() - start_ns < SECOND / 2);
     CHECK_FIGURE(&w, 0, UTILIZATION, 420000); /* the last that is known ... */
@@ -375,7 +376,7 @@ static void a_hanging_driver_holds_nothing_up(void)
     start_ns = monotonic_ns();
     for (unsigned i = 0; i < 6; i++) {
         w.now_ns += SECOND;
-        trk__gpu_ask(w.gpu, &w.tree);
+        trk__gpu_ask(w.gpu, &w.job.account.table);
         fill(&w, 10 * SECOND); /* it is overdue: no second wait */
     }
     CHECK_ABSENT(&w, SYS_GPU_USAGE);
@@ -392,7 +393,7 @@ static void a_driver_that_hangs_at_once_leaves_all_absent(void)
     world_open(&w, NULL, "devices 1\nhang nvmlInit_v2\n");
     int64_t start_ns = monotonic_ns();
     w.now_ns += SECOND;
-    trk__gpu_ask(w.gpu, &w.tree);
+    trk__gpu_ask(w.gpu, &w.job.account.table);
     fill(&w, SECOND / 20);
     CHECK_ABSENT(&w, SYS_GPU_USAGE);
     CHECK_ABSENT(&w, PROC_GPU_USAGE);
@@ -409,7 +410,7 @@ static void devices_have_their_places_before_the_driver_is_ready(void)
     fake_root_write(&w.root, "proc/driver/nvidia/gpus/0000:11:00.0/information", " ");
     fake_root_write(&w.root, "proc/driver/nvidia/gpus/0000:10:00.0/information", " ");
     w.now_ns += SECOND;
-    trk__gpu_ask(w.gpu, &w.tree);
+    trk__gpu_ask(w.gpu, &w.job.account.table);
     fill(&w, 0);
     CHECK_U64(device_count(&w), 2);
     CHECK_TEXT(device(&w, 0)->name, "0000:10:00.0");
@@ -430,8 +431,8 @@ static void a_number_that_is_used_again_is_another_process(void)
     member(&w, 102, 100, later); /* born after the driver was asked */
     fake_root_write(&w.root, "script", "%sgpu 0 process 102 9999\ngpu 0 sample 102 60 0\n",
                     one_gpu);
-    CHECK(trk__proc_tree_discover(&w.tree, 0) == 0);
-    CHECK_U64(w.tree.count, 3);
+    CHECK(scanned_job_find(&w.job) == 0);
+    CHECK_U64(w.job.account.table.count, 3);
     tick(&w);
     CHECK_RAW(&w, PROC_GPU_VRAM, 1500000000);
     CHECK_RAW(&w, PROC_GPU_USAGE, 200000);
@@ -439,7 +440,7 @@ static void a_number_that_is_used_again_is_another_process(void)
     /* Alive when the driver was asked, but not yet when the sample was taken. */
     world_open(&w, NULL, "devices 1\n");
     member(&w, 103, 100, (unsigned long)(boot.tv_sec * 100 + boot.tv_nsec / 10000000));
-    CHECK(trk__proc_tree_discover(&w.tree, 0) == 0);
+    CHECK(scanned_job_find(&w.job) == 0);
     fake_root_write(&w.root, "script",
                     "devices 1\ngpu 0 utilization 60 0\ngpu 0 process 103 5\n"
                     "gpu 0 sample 103 60 %d\n",
@@ -625,8 +626,10 @@ static void a_job_that_is_over_keeps_what_was_seen(void)
     struct world w;
     world_open(&w, NULL, one_gpu);
     tick(&w);
-    struct trk_gpu_look look = {
-        .tree = &w.tree, .age_limit_ns = 5 * SECOND, .job_is_over = true, .since_ns = w.now_ns - 1};
+    struct trk_gpu_look look = {.table = &w.job.account.table,
+                                .age_limit_ns = 5 * SECOND,
+                                .job_is_over = true,
+                                .since_ns = w.now_ns - 1};
     trk__sample_clear(&w.sample);
     trk__gpu_fill(w.gpu, &look, &w.sample);
     CHECK_RAW(&w, PROC_GPU_VRAM, 1500000000);

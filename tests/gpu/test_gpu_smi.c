@@ -1,11 +1,12 @@
 /* GPUs through nvidia-smi: its texts, and a program that plays it. The NVML that this is run with lacks what
  * nothing works without. */
 #include "check.h"
+#include "fake_root.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_reading.h"
 #include "gpu/nvidia_smi_parse.h"
 #include "platform/linux/helper_pid.h"
-#include "fake_root.h"
+#include "scanned_job.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -78,7 +79,7 @@ static void pmon_in_two_versions(void)
 struct world {
     struct fake_root root;
     struct trk_context context;
-    struct trk_proc_tree tree;
+    struct scanned_job job;
     struct trk_gpu *gpu;
     struct trk_sample sample;
     int64_t now_ns;
@@ -102,20 +103,21 @@ static void world_init(struct world *w)
     w->context.clock =
         (struct trk_clock){.monotonic_ns = fake_now, .realtime_ns = fake_now, .state = w};
     w->context.ticks_per_second = 100;
-    trk__proc_tree_init(&w->tree, &w->context);
-    REQUIRE(trk__proc_tree_set_root(&w->tree, 100) == 0);
+    scanned_job_init(&w->job, &w->context, getpid());
+    REQUIRE(scanned_job_start(&w->job, 100, false) == 0);
 }
 
 static void tick(struct world *w)
 {
     w->now_ns +=
         SECOND / 1000; /* no faster than the programs' clock: figures must not become old */
-    trk__gpu_ask(w->gpu, &w->tree);
+    trk__gpu_ask(w->gpu, &w->job.account.table);
     trk__sample_clear(&w->sample);
-    trk__gpu_fill(
-        w->gpu,
-        &(struct trk_gpu_look){.tree = &w->tree, .wait_ns = 5 * SECOND, .age_limit_ns = 5 * SECOND},
-        &w->sample);
+    trk__gpu_fill(w->gpu,
+                  &(struct trk_gpu_look){.table = &w->job.account.table,
+                                         .wait_ns = 5 * SECOND,
+                                         .age_limit_ns = 5 * SECOND},
+                  &w->sample);
 }
 
 static bool is_raw_after_tick(struct world *w, enum trk_metric metric, uint64_t expected)
@@ -134,7 +136,7 @@ static void world_done(struct world *w)
 {
     trk__gpu_close(w->gpu);
     trk__sample_done(&w->sample);
-    trk__proc_tree_done(&w->tree);
+    scanned_job_done(&w->job);
     trk__context_done(&w->context);
     fake_root_done(&w->root);
 }

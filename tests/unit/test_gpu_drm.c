@@ -1,10 +1,11 @@
 /* GPUs of DRM drivers: fdinfo of amdgpu (old and new), i915 and xe, and whole machines as fixture trees. */
 #include "check.h"
+#include "fake_root.h"
 #include "gpu/drm_fdinfo.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_reading.h"
 #include "gpu/gpu_select.h"
-#include "fake_root.h"
+#include "scanned_job.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -133,7 +134,7 @@ static void shares_come_from_two_looks(void)
 struct world {
     struct fake_root root;
     struct trk_context context;
-    struct trk_proc_tree tree;
+    struct scanned_job job;
     struct trk_gpu *gpu;
     struct trk_sample sample;
     int64_t now_ns;
@@ -174,10 +175,9 @@ static void world_start(struct world *w)
     w->context.clock =
         (struct trk_clock){.monotonic_ns = fake_now, .realtime_ns = fake_now, .state = w};
     w->context.ticks_per_second = 100;
-    trk__proc_tree_init(&w->tree, &w->context);
-    w->tree.follow_children = true;
-    REQUIRE(trk__proc_tree_set_root(&w->tree, 100) == 0);
-    CHECK(trk__proc_tree_discover(&w->tree, 0) == 0);
+    scanned_job_init(&w->job, &w->context, getpid());
+    REQUIRE(scanned_job_start(&w->job, 100, false) == 0);
+    CHECK(scanned_job_find(&w->job) == 0);
     REQUIRE(trk__gpu_open(&w->context, NULL, &w->gpu) == 0);
 }
 
@@ -185,7 +185,7 @@ static void world_done(struct world *w)
 {
     trk__gpu_close(w->gpu);
     trk__sample_done(&w->sample);
-    trk__proc_tree_done(&w->tree);
+    scanned_job_done(&w->job);
     trk__context_done(&w->context);
     fake_root_done(&w->root);
 }
@@ -193,11 +193,12 @@ static void world_done(struct world *w)
 static void tick(struct world *w)
 {
     w->now_ns += SECOND;
-    trk__gpu_ask(w->gpu, &w->tree);
+    trk__gpu_ask(w->gpu, &w->job.account.table);
     trk__sample_clear(&w->sample);
     trk__gpu_fill(w->gpu,
-                  &(struct trk_gpu_look){
-                      .tree = &w->tree, .wait_ns = 10 * SECOND, .age_limit_ns = 5 * SECOND},
+                  &(struct trk_gpu_look){.table = &w->job.account.table,
+                                         .wait_ns = 10 * SECOND,
+                                         .age_limit_ns = 5 * SECOND},
                   &w->sample);
 }
 
@@ -501,12 +502,13 @@ static void an_answer_that_is_too_old_says_nothing_of_the_job(void)
     mallopt(M_PERTURB, 0x5a); /* new memory is not 0 */
 #endif
     w.now_ns += SECOND;
-    trk__gpu_ask(w.gpu, &w.tree);
+    trk__gpu_ask(w.gpu, &w.job.account.table);
     w.now_ns += 60 * SECOND;
-    trk__gpu_fill(
-        w.gpu,
-        &(struct trk_gpu_look){.tree = &w.tree, .wait_ns = 10 * SECOND, .age_limit_ns = 5 * SECOND},
-        &w.sample);
+    trk__gpu_fill(w.gpu,
+                  &(struct trk_gpu_look){.table = &w.job.account.table,
+                                         .wait_ns = 10 * SECOND,
+                                         .age_limit_ns = 5 * SECOND},
+                  &w.sample);
 #ifdef __GLIBC__
     mallopt(M_PERTURB, 0);
 #endif

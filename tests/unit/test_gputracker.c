@@ -2,13 +2,12 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "check.h"
-#include "platform/linux/proc_look.h"
-#include "platform/linux/proc_smaps.h"
 #include "fake_root.h"
 #include "gputracker/data_file.h"
 #include "gputracker/ram_watch.h"
 #include "gputracker/sub_analysis.h"
 #include "gputracker/table_text.h"
+#include "platform/linux/proc_smaps.h"
 
 #include <errno.h>
 #include <math.h>
@@ -165,8 +164,8 @@ static void test_sums_of_mappings(void)
 struct world {
     struct fake_root root;
     struct trk_context context;
-    struct trk_proc item[3];
-    struct trk_proc_tree tree;
+    struct trk_gather gather;
+    unsigned long start[3]; /* of each process, in ticks */
     unsigned times_asked;
     void (*on_time_asked)(struct world *world); /* NULL: nothing happens */
 };
@@ -195,19 +194,25 @@ static void write_smaps(const struct world *world, int pid, unsigned private_kib
 
 static void write_process(const struct world *world, int pid, unsigned kib, unsigned faults)
 {
-    fake_process_write(
-        &world->root,
-        &(struct fake_process){.pid = pid, .start = 5, .minflt = faults, .resident = kib / 4});
+    fake_process_write(&world->root, &(struct fake_process){.pid = pid,
+                                                            .ppid = pid == 1 ? 0 : 1,
+                                                            .start = world->start[pid - 1],
+                                                            .minflt = faults,
+                                                            .resident = kib / 4});
 }
 
-/* As a look finds it. */
+/* As a scan reads it. The files are opened again: in a folder a kept descriptor still reads the process before. */
 static void set_process(struct world *world, int index, unsigned kib, unsigned faults)
 {
-    struct trk_proc *proc = &world->item[index];
-    *proc = (struct trk_proc){.pid = index + 1, .fd = {-1, -1, -1}};
+    struct trk_gather *gather = &world->gather;
+    void (*on_time_asked)(struct world *) = world->on_time_asked;
+    unsigned times_asked = world->times_asked;
+    world->on_time_asked = NULL;
     write_process(world, index + 1, kib, faults);
-    CHECK(trk__proc_read_stat(&world->context, proc, &proc->stat) == 0);
-    CHECK(trk__proc_read_statm(&world->context, proc, &proc->statm) == 0);
+    trk__gather_find(gather, 0, false);
+    trk__gather_read(gather);
+    world->on_time_asked = on_time_asked;
+    world->times_asked = times_asked;
 }
 
 static void world_init(struct world *world)
@@ -219,12 +224,24 @@ static void world_init(struct world *world)
     test_now_ns = 1;
     world->context.clock = (struct trk_clock){.monotonic_ns = stopped_clock, .state = world};
     world->context.page_bytes = 4096;
-    world->tree = (struct trk_proc_tree){
-        .context = &world->context, .item = world->item, .count = 1, .root_pid = 1};
+    trk__gather_init(&world->gather, &world->context);
+    world->gather.scan.keeps_no_fds = true;
+    world->start[0] = world->start[1] = world->start[2] = 5;
+    write_process(world, 1, 0, 0);
+    struct trk_account_options options = {.root_pid = 1,
+                                          .self_pid = 50,
+                                          .has_children = true,
+                                          .histories_max = 10,
+                                          .cores = 1,
+                                          .page_bytes = 4096,
+                                          .ticks_per_second = 100};
+    REQUIRE(trk__gather_start(&world->gather, &options) == 0);
+    world->times_asked = 0;
 }
 
 static void world_done(struct world *world)
 {
+    trk__gather_done(&world->gather);
     trk__context_done(&world->context);
     fake_root_done(&world->root);
 }
@@ -237,24 +254,24 @@ static void test_maxima_are_read(void)
     trk__ram_watch_init(&watch, 0); /* no budget: only what must be read is */
     set_process(&world, 0, 10000, 1);
     write_smaps(&world, 1, 9000, 1000);
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.reads, 1);
     CHECK_U64(watch.max[TRK_RAM_MAIN].private_bytes, 9000 * 1024);
     /* Nothing moved; then a little, which is not worth a read. */
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     set_process(&world, 0, 10020, 5);
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.reads, 1);
     /* A new maximum in sight: read, not estimated. */
     set_process(&world, 0, 20000, 3000);
     write_smaps(&world, 1, 18000, 1500);
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.reads, 2);
     CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 19500 * 1024);
     /* Smaller again: the maximum stays. */
     set_process(&world, 0, 5000, 3000);
     write_smaps(&world, 1, 4000, 1000);
-    trk__ram_watch_look(&watch, &world.tree, true);
+    trk__ram_watch_look(&watch, &world.gather, true);
     CHECK_U64(watch.reads, 3);
     CHECK_U64(watch.max[TRK_RAM_MAIN].total_bytes, 19500 * 1024);
     CHECK_U64(watch.last[TRK_RAM_MAIN].private_bytes, 4000 * 1024);
@@ -270,13 +287,12 @@ static void test_forks_make_others_doubtful(void)
     trk__ram_watch_init(&watch, 0);
     set_process(&world, 0, 10000, 1);
     write_smaps(&world, 1, 10000, 0);
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     /* The child shares all that the parent has: the parent's own figures do not show it. */
     set_process(&world, 1, 10000, 1);
-    world.tree.count = 2;
     write_smaps(&world, 1, 0, 10000);
     write_smaps(&world, 2, 0, 10000);
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.reads, 3);
     CHECK_U64(watch.last[TRK_RAM_COMBINED].private_bytes, 0);
     CHECK_U64(watch.last[TRK_RAM_COMBINED].shared_bytes, 10000 * 1024);
@@ -285,21 +301,24 @@ static void test_forks_make_others_doubtful(void)
     set_process(&world, 1, 10000, 2000);
     write_smaps(&world, 1, 8000, 2000);
     write_smaps(&world, 2, 8000, 2000);
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 18000 * 1024);
     CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].private_bytes, 8000 * 1024);
     /* Faults that show nothing new are looked into ever more rarely. */
     uint64_t before = watch.reads;
     for (unsigned i = 1; i <= 100; i++) {
         set_process(&world, 1, 10000, 2000 + i * 2000);
-        trk__ram_watch_look(&watch, &world.tree, false);
+        trk__ram_watch_look(&watch, &world.gather, false);
     }
     CHECK(watch.reads - before < 20);
     /* The child ends and another process has its number. */
+    fake_root_remove(&world.root, "proc/2");
+    trk__gather_find(&world.gather, 0,
+                     false); /* a folder can get the inode of the one before at once */
+    world.start[1] = 9;
     set_process(&world, 1, 50000, 1);
-    world.item[1].stat.start_ticks = 9;
     write_smaps(&world, 2, 50000, 0);
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].private_bytes, 50000 * 1024);
     trk__ram_watch_done(&watch);
     world_done(&world);
@@ -313,12 +332,12 @@ static void test_budget_allows_what_is_not_pressing(void)
     trk__ram_watch_init(&watch, 0.001);
     set_process(&world, 0, 10000, 1);
     write_smaps(&world, 1, 10000, 0);
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     set_process(&world, 0, 10004, 2);
     write_smaps(&world, 1, 10004, 0);
     for (int i = 0; i < 10 && watch.reads < 2; i++) {
         test_now_ns += 1000000000;
-        trk__ram_watch_look(&watch, &world.tree, false);
+        trk__ram_watch_look(&watch, &world.gather, false);
     }
     CHECK_U64(watch.max[TRK_RAM_MAIN].private_bytes, 10004 * 1024);
     trk__ram_watch_done(&watch);
@@ -341,7 +360,6 @@ static void family_init(struct world *world, struct trk_ram_watch *watch, unsign
     set_process(world, 0, 100, 1);
     set_process(world, 1, second_kib, 1);
     set_process(world, 2, third_kib, 1);
-    world->tree.count = 3;
     write_smaps(world, 1, 100, 0);
 }
 
@@ -362,7 +380,7 @@ static void test_who_ends_while_others_are_read_is_not_counted_twice(void)
     write_smaps(&world, 2, 0, 10000);
     write_smaps(&world, 3, 0, 10000);
     world.on_time_asked = end_second;
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 10100 * 1024);
     CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].total_bytes, 10000 * 1024);
     CHECK_U64(watch.max[TRK_RAM_MAIN].total_bytes, 100 * 1024);
@@ -390,7 +408,7 @@ static void test_memory_that_changes_hands_is_read_again(void)
     write_smaps(&world, 2, 10000, 0);
     write_smaps(&world, 3, 400, 0);
     world.on_time_asked = pass_on_at_once;
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 10500 * 1024);
     CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].private_bytes, 10400 * 1024);
     CHECK_U64(watch.reads, 6);
@@ -418,7 +436,7 @@ static void test_what_never_holds_still_is_not_overstated(void)
     write_smaps(&world, 2, 10000, 0);
     write_smaps(&world, 3, 400, 0);
     world.on_time_asked = pass_on_bit_by_bit;
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 10500 * 1024);
     CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].total_bytes, 10400 * 1024);
     CHECK_U64(trk__ram_watch_total(&watch, TRK_RAM_COMBINED), 10500 * 1024);
@@ -427,7 +445,7 @@ static void test_what_never_holds_still_is_not_overstated(void)
     world.on_time_asked = NULL;
     set_process(&world, 1, 4000, 9);
     set_process(&world, 2, 6400, 9);
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.reads, 11);
     trk__ram_watch_done(&watch);
     world_done(&world);
@@ -446,11 +464,14 @@ static void test_what_one_held_the_family_held(void)
 {
     struct world world;
     struct trk_ram_watch watch;
-    family_init(&world, &watch, 10000, 400);
-    world.tree.count = 2;
+    world_init(&world);
+    trk__ram_watch_init(&watch, 0);
+    set_process(&world, 0, 100, 1);
+    set_process(&world, 1, 10000, 1);
+    write_smaps(&world, 1, 100, 0);
     write_smaps(&world, 2, 9000, 1000);
     world.on_time_asked = end_both;
-    trk__ram_watch_look(&watch, &world.tree, false);
+    trk__ram_watch_look(&watch, &world.gather, false);
     CHECK_U64(watch.max[TRK_RAM_MAIN].total_bytes, 100 * 1024);
     CHECK_U64(watch.max[TRK_RAM_DESCENDANTS].private_bytes, 9000 * 1024);
     CHECK_U64(watch.max[TRK_RAM_COMBINED].total_bytes, 10000 * 1024);

@@ -1,7 +1,8 @@
 /* A job's own memory cgroup: where it is, whether it is the job's, what it tells. */
 #include "check.h"
-#include "platform/linux/job_cgroup.h"
 #include "fake_root.h"
+#include "platform/linux/job_cgroup.h"
+#include "scanned_job.h"
 
 #include <errno.h>
 
@@ -10,7 +11,7 @@ enum { SELF = 50, ROOT = 100, CHILD = 101, STRANGER = 400, PAGES = 1000 };
 struct world {
     struct fake_root root;
     struct trk_context context;
-    struct trk_proc_tree tree;
+    struct scanned_job job;
     struct trk_job_cgroup cgroup;
     struct trk_job_charge charge;
     int64_t now_ns;
@@ -32,12 +33,10 @@ static void born(struct world *world, int pid, int ppid)
                                                             .shared = 100});
 }
 
-static void look(struct world *world)
+static void scan(struct world *world)
 {
-    struct trk_usage usage;
-    trk__proc_tree_discover(&world->tree, 0);
-    for (uint32_t i = 0; i < world->tree.count; i++)
-        trk__proc_look(&world->tree, &world->tree.item[i], &usage);
+    scanned_job_find(&world->job);
+    scanned_job_read(&world->job);
 }
 
 static void list(struct world *world, const char *pids)
@@ -55,17 +54,15 @@ static void world_init(struct world *world, const char *dir)
     fake_root_write(&world->root, "proc/stat", "processes 1\n");
     REQUIRE(trk__context_init(&world->context, world->root.path, NULL) == 0);
     world->context.clock = (struct trk_clock){clock_ns, clock_ns, &world->now_ns};
-    trk__proc_tree_init(&world->tree, &world->context);
-    world->tree.self_pid = SELF;
-    world->tree.follow_children = true;
+    scanned_job_init(&world->job, &world->context, SELF);
     trk__job_cgroup_init(&world->cgroup);
     born(world, SELF, 1);
     born(world, ROOT, 1);
     born(world, CHILD, ROOT);
     born(world, STRANGER, 1);
-    REQUIRE(trk__proc_tree_set_root(&world->tree, ROOT) == 0);
-    look(world);
-    CHECK_U64(world->tree.count, 2);
+    REQUIRE(scanned_job_start(&world->job, ROOT, false) == 0);
+    scan(world);
+    CHECK_U64(world->job.account.table.count, 2);
     list(world, "100\n101\n");
 }
 
@@ -98,14 +95,15 @@ static void world_v2(struct world *world)
 static void world_done(struct world *world)
 {
     trk__job_cgroup_done(&world->cgroup);
-    trk__proc_tree_done(&world->tree);
+    scanned_job_done(&world->job);
     trk__context_done(&world->context);
     fake_root_done(&world->root);
 }
 
 static int ask(struct world *world)
 {
-    return trk__job_cgroup_read(&world->cgroup, &world->tree, &world->charge);
+    return trk__job_cgroup_read(&world->cgroup, &world->context, &world->job.account,
+                                &world->charge);
 }
 
 static int ask_later(struct world *world)
@@ -165,7 +163,7 @@ static void nobody_else_may_be_in_it(void)
     CHECK(ask(&w) == -EAGAIN);
     list(&w, "0\n100\n101\n"); /* hidden by a pid namespace */
     CHECK(ask_later(&w) == -ENOENT);
-    w.tree.adopt_orphans = true;
+    w.job.account.options.is_child = true;
     list(&w, "50\n100\n101\n"); /* ourselves */
     CHECK(ask_later(&w) == -ENOENT);
     list(&w, "100\n101\n");
@@ -183,7 +181,7 @@ static void who_was_just_born_or_has_ended_is_no_stranger(void)
     CHECK(ask(&w) == 0);
     born(&w, 104, SELF); /* its parent has ended: it is ours where we take orphans */
     CHECK(ask(&w) == -ENOENT);
-    w.tree.adopt_orphans = true;
+    w.job.account.options.is_child = true;
     CHECK(ask_later(&w) == 0);
     world_done(&w);
 }
@@ -199,7 +197,7 @@ static void a_crowd_of_unknowns_is_not_looked_through(void)
     }
     list(&w, pids);
     CHECK(ask(&w) == -ENOENT);
-    look(&w);
+    scan(&w);
     CHECK(ask_later(&w) == 0);
     world_done(&w);
 }
@@ -208,13 +206,14 @@ static void nearly_all_of_the_job_must_be_in_it(void)
 {
     struct world w;
     world_v2(&w);
+    struct trk_process *child = scanned_job_find_process(&w.job, CHILD);
     list(&w, "100\n");
     CHECK(ask(&w) == -ENOENT);
-    w.tree.item[1].statm.resident_pages = 140; /* of 1040: one that ended since */
+    child->resident_pages = 140; /* of 1040: one that ended since */
     CHECK(ask_later(&w) == 0);
-    w.tree.item[1].statm.resident_pages = 200;
+    child->resident_pages = 200;
     CHECK(ask(&w) == -ENOENT);
-    w.tree.item[1].stat.state = 'Z';
+    child->state = 'Z';
     CHECK(ask_later(&w) == 0);
     list(&w, "");
     CHECK(ask(&w) == -ENOENT);
@@ -271,7 +270,7 @@ static void it_is_found_after_the_root_has_ended(void)
     world_v2(&w);
     fake_root_write(&w.root, "proc/101/cgroup", "0::/system.slice/job.service\n");
     fake_root_remove(&w.root, "proc/100");
-    w.tree.item[0].vanished = true;
+    scanned_job_find_process(&w.job, ROOT)->is_gone = true;
     list(&w, "101\n");
     CHECK(ask(&w) == 0);
     world_done(&w);

@@ -1,7 +1,7 @@
 /* Kills for want of memory, as kernels of several ages write them into their log. */
-#include "account/kernel_log.h"
 #include "check.h"
 #include "fake_root.h"
+#include "platform/linux/kernel_log.h"
 
 #include <errno.h>
 #include <fcntl.h>

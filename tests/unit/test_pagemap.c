@@ -1,4 +1,4 @@
-/* collect/proc_maps.h and collect/proc_pagemap.h: ranges from text, pages from a fixture and from ourselves. */
+/* platform/linux/proc_maps.h and platform/linux/proc_pagemap.h: ranges from text, pages from a fixture and from ourselves. */
 #include "check.h"
 #include "platform/linux/proc_pagemap.h"
 

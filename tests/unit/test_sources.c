@@ -1,11 +1,11 @@
 /* The sources of exact totals: recorded netlink messages taken apart, and what of it this machine allows. */
-#include "account/event_parse.h"
-#include "account/high_water.h"
-#include "account/huge_faults.h"
-#include "account/teardown.h"
 #include "check.h"
 #include "fake_root.h"
 #include "netlink_bytes.h"
+#include "platform/linux/event_parse.h"
+#include "platform/linux/huge_faults.h"
+#include "platform/linux/proc_parse.h"
+#include "platform/linux/teardown.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,37 +15,39 @@
 
 struct taken {
     unsigned count;
-    struct trk_record last;
+    struct trk_observation last;
 };
 
-static void take(void *state, const struct trk_record *record)
+static void take(void *state, const struct trk_observation *observation)
 {
     struct taken *taken = state;
     taken->count++;
-    taken->last = *record;
+    taken->last = *observation;
 }
 
-static void a_birth_is_told_with_its_parent(void)
+static void a_fork_is_reported_with_its_parent(void)
 {
     struct taken taken = {0};
     bool acknowledged = false;
     trk__proc_events_parse(recorded_fork, sizeof recorded_fork, take, &taken, &acknowledged);
     CHECK_U64(taken.count, 1);
     CHECK(!acknowledged);
-    CHECK_U64(taken.last.kind, TRK_RECORD_FORK);
+    CHECK_U64(taken.last.kind, TRK_OBS_FORK);
     CHECK_U64(taken.last.pid, RECORDED_PID);
-    CHECK_U64(taken.last.ppid, RECORDED_PARENT);
+    CHECK_U64(taken.last.event.ppid, RECORDED_PARENT);
+    CHECK(taken.last.at_ns > 0);
 }
 
-static void a_death_is_told_with_its_status(void)
+static void an_exit_is_reported_with_its_status(void)
 {
     struct taken taken = {0};
     bool acknowledged = false;
     trk__proc_events_parse(recorded_exit, sizeof recorded_exit, take, &taken, &acknowledged);
     CHECK_U64(taken.count, 1);
-    CHECK_U64(taken.last.kind, TRK_RECORD_EXIT);
+    CHECK_U64(taken.last.kind, TRK_OBS_EXIT);
     CHECK_U64(taken.last.pid, RECORDED_PID);
-    CHECK_U64(taken.last.status, 0);
+    CHECK_U64(taken.last.event.status, 0);
+    CHECK(taken.last.at_ns > 0);
 }
 
 static void the_kernels_answer_is_no_event(void)
@@ -62,13 +64,15 @@ static void an_exit_record_has_bytes_and_the_largest_size(void)
     struct taken taken = {0};
     trk__task_exits_parse(recorded_task, sizeof recorded_task, RECORDED_FAMILY, take, &taken);
     CHECK_U64(taken.count, 1);
+    const struct trk_obs_record *record = &taken.last.record;
+    CHECK_U64(taken.last.kind, TRK_OBS_RECORD);
     CHECK_U64(taken.last.pid, RECORDED_PID);
-    CHECK_U64(taken.last.ppid, RECORDED_PARENT);
-    CHECK_TEXT(taken.last.comm, "dd");
-    CHECK_U64(taken.last.write_bytes, 4 * 65536 + 4096); /* the file and its inode */
-    CHECK(taken.last.is_last);
-    CHECK(taken.last.cpu_ns > 100000 && taken.last.cpu_ns < 1000000000);
-    CHECK(taken.last.peak_rss_bytes > 1 << 20 && taken.last.peak_rss_bytes < 64 << 20);
+    CHECK_TEXT(record->comm, "dd");
+    CHECK_U64(record->status, 0);
+    CHECK_U64(record->write_bytes, 4 * 65536 + 4096); /* the file and its inode */
+    CHECK(record->is_last);
+    CHECK(record->cpu_ns > 100000 && record->cpu_ns < 1000000000);
+    CHECK(record->peak_rss_bytes > 1 << 20 && record->peak_rss_bytes < 64 << 20);
     /* Of another family it would be something else. */
     taken.count = 0;
     trk__task_exits_parse(recorded_task, sizeof recorded_task, RECORDED_FAMILY + 1, take, &taken);
@@ -116,18 +120,18 @@ static void two_messages_in_one_datagram_are_two(void)
     CHECK_U64(taken.count, 2);
 }
 
-static void the_high_water_mark_is_found_in_status(void)
+static void the_peak_rss_is_found_in_status(void)
 {
     static const char text[] = "Name:\tcat\nVmPeak:\t 9000 kB\nVmHWM:\t    1536 kB\n"
                                "SigIgn:\t0000000000010000\n";
-    struct trk_high_water mark;
-    CHECK_U64(trk__high_water_parse(trk__cursor(text, sizeof text - 1), &mark), 0);
-    CHECK_U64(mark.peak_rss_bytes, 1536 * 1024);
-    CHECK(mark.ignores_sigchld);
+    struct trk_proc_status status;
+    CHECK_U64(trk__proc_status_parse(trk__cursor(text, sizeof text - 1), &status), 0);
+    CHECK_U64(status.peak_rss_bytes, 1536 * 1024);
+    CHECK(status.ignores_sigchld);
     static const char zombie[] = "Name:\tcat\nState:\tZ (zombie)\nSigIgn:\t0000000000010000\n";
-    mark = (struct trk_high_water){0};
-    CHECK(trk__high_water_parse(trk__cursor(zombie, sizeof zombie - 1), &mark) == -ENODATA);
-    CHECK(mark.ignores_sigchld);
+    status = (struct trk_proc_status){0};
+    CHECK(trk__proc_status_parse(trk__cursor(zombie, sizeof zombie - 1), &status) == -ENODATA);
+    CHECK(status.ignores_sigchld);
 }
 
 /* ---- live ---- */
@@ -140,88 +144,143 @@ static void burn_ms(long ms)
     while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < ms);
 }
 
-/* perf counts from an exec on, so the child runs this program again with a word. */
-static pid_t start_burner(const char *self)
+static void open_context(struct trk_context *context)
 {
+    REQUIRE(trk__context_init(context, NULL, NULL) == 0);
+}
+
+/* A child that waits for a byte, then forks one that uses 50 ms and waits for it. */
+static pid_t start_burner(int *ret_go_fd)
+{
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
     pid_t pid = check_fork();
     if (pid == 0) {
-        execl(self, self, "--burn", (char *)NULL);
-        _exit(1);
+        char byte;
+        close(ends[1]);
+        if (read(ends[0], &byte, 1) != 1)
+            _exit(1);
+        pid_t child = fork();
+        if (child == 0) {
+            burn_ms(50);
+            _exit(0);
+        }
+        _exit(waitpid(child, NULL, 0) == child ? 0 : 1);
     }
+    close(ends[0]);
+    *ret_go_fd = ends[1];
     return pid;
 }
 
-static const char *own_path;
-
-static void *open_or_skip(const struct trk_source_ops *ops, struct trk_context *context)
+static void let_burn(pid_t pid, int go_fd)
 {
-    struct trk_source_setup setup = {.context = context, .cgroup_fd = -1};
+    int status = -1;
+    CHECK(write(go_fd, "x", 1) == 1);
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    close(go_fd);
+}
+
+/* The counter is opened for a process that runs, and what that forks later inherits it. */
+static void perf_counts_a_child_and_what_it_forks_and_not_ourselves(void)
+{
+    struct trk_context context;
+    struct trk_process_table table = {0};
+    struct trk_perf perf;
     char why[TRK_WHY_SIZE] = "";
-    void *self;
-    trk__context_init(context, NULL, NULL);
-    if (ops->open(&setup, &self, why) == 0)
-        return self;
-    trk__context_done(context);
-    REQUIRE(*why); /* a refusal has its reason */
-    SKIP("%s: %s", ops->name, why);
-}
-
-static void perf_counts_a_child_and_not_ourselves(void)
-{
-    struct trk_context context;
-    struct trk_source_cpu before, after;
-    void *self = open_or_skip(&trk__source_perf_ops, &context);
+    uint64_t before_ns, after_ns;
+    int go_fd;
+    open_context(&context);
+    int code = trk__sources[TRK_BY_PERF]->probe(&context, why);
+    if (code < 0) {
+        REQUIRE(*why); /* a refusal has its reason */
+        trk__context_done(&context);
+        SKIP("perf: %s", why);
+    }
+    pid_t pid = start_burner(&go_fd);
+    REQUIRE(trk__process_add(&table, pid, getpid(), 1) == 0);
+    REQUIRE(trk__perf_open(&context, &table, &perf) == 0);
+    CHECK_U64(perf.count, 1);
     burn_ms(30);
-    CHECK_U64(trk__source_perf_ops.cpu(self, &before), 0);
-    CHECK_U64(before.cpu_ns, 0);
-    waitpid(start_burner(own_path), NULL, 0);
-    CHECK_U64(trk__source_perf_ops.cpu(self, &after), 0);
-    CHECK_NEAR((double)after.cpu_ns, 50e6, 20e6);
-    trk__source_perf_ops.close(self);
+    CHECK(trk__perf_read(&perf, &before_ns) == 0);
+    CHECK(before_ns < 5000000); /* it reaches its read */
+    let_burn(pid, go_fd);
+    CHECK(trk__perf_read(&perf, &after_ns) == 0);
+    CHECK_NEAR((double)(after_ns - before_ns), 50e6, 20e6);
+    trk__perf_close(&perf);
+    CHECK_U64(perf.count, 0);
+    table.item[0].has_exited = true;
+    CHECK(trk__perf_open(&context, &table, &perf) == -ESRCH); /* none is left to count */
+    trk__process_table_done(&table);
     trk__context_done(&context);
 }
 
-static void find_child(void *state, const struct trk_record *record)
-{
-    pid_t *wanted = state;
-    if (record->pid == wanted[0] && (record->kind != TRK_RECORD_TASK_USED || record->is_last))
-        wanted[1 + record->kind]++; /* other threads have exit records of their own */
-}
+/* How often each kind was observed of one process. */
+struct kinds {
+    pid_t pid;
+    unsigned count[TRK_OBS_KINDS];
+};
 
-static void check_records(const struct trk_source_ops *source, bool is_of_events)
+static void count_kind(void *state, const struct trk_observation *observation)
 {
-    struct trk_context context;
-    void *self = open_or_skip(source, &context);
-    pid_t seen[1 + TRK_RECORD_TASK_USED + 1] = {start_burner(own_path)};
-    waitpid(seen[0], NULL, 0);
-    source->drain(self, find_child, seen);
-    CHECK_U64(seen[1 + TRK_RECORD_FORK], is_of_events);
-    CHECK_U64(seen[1 + TRK_RECORD_EXEC], 0); /* nobody asked for them */
-    CHECK_U64(seen[1 + TRK_RECORD_EXIT], is_of_events);
-    CHECK_U64(seen[1 + TRK_RECORD_TASK_USED], !is_of_events);
-    source->close(self);
-    trk__context_done(&context);
+    struct kinds *kinds = state;
+    if (observation->pid == kinds->pid &&
+        (observation->kind != TRK_OBS_RECORD || observation->record.is_last))
+        kinds->count[observation->kind]++; /* other threads have exit records of their own */
 }
 
 static void process_events_of_a_child_arrive(void)
 {
-    check_records(&trk__source_events_ops, true);
+    struct trk_context context;
+    char why[TRK_WHY_SIZE] = "";
+    int fd, go_fd;
+    open_context(&context);
+    if (trk__events_open(&context, false, &fd, why) < 0) {
+        REQUIRE(*why);
+        trk__context_done(&context);
+        SKIP("events: %s", why);
+    }
+    struct kinds kinds = {.pid = start_burner(&go_fd)};
+    let_burn(kinds.pid, go_fd);
+    CHECK(trk__events_drain(fd, count_kind, &kinds) == 0);
+    CHECK_U64(kinds.count[TRK_OBS_FORK], 1);
+    CHECK_U64(kinds.count[TRK_OBS_EXEC], 0); /* they were not wanted */
+    CHECK_U64(kinds.count[TRK_OBS_EXIT], 1);
+    CHECK_U64(kinds.count[TRK_OBS_RECORD], 0);
+    trk__events_close(fd);
+    trk__context_done(&context);
 }
 
 static void the_exit_record_of_a_child_arrives(void)
 {
-    check_records(&trk__source_taskstats_ops, false);
+    struct trk_context context;
+    struct trk_records records;
+    char why[TRK_WHY_SIZE] = "";
+    int go_fd;
+    open_context(&context);
+    if (trk__records_open(&context, &records, why) < 0) {
+        REQUIRE(*why);
+        trk__context_done(&context);
+        SKIP("taskstats: %s", why);
+    }
+    struct kinds kinds = {.pid = start_burner(&go_fd)};
+    let_burn(kinds.pid, go_fd);
+    CHECK(trk__records_drain(&records, count_kind, &kinds) == 0);
+    CHECK_U64(kinds.count[TRK_OBS_RECORD], 1);
+    CHECK_U64(kinds.count[TRK_OBS_FORK] + kinds.count[TRK_OBS_EXIT], 0);
+    trk__records_close(&records);
+    CHECK(records.fd == -1);
+    trk__context_done(&context);
 }
 
 static void every_refusal_has_a_reason(void)
 {
     struct trk_context context;
-    trk__context_init(&context, NULL, NULL);
-    struct trk_source_setup setup = {.context = &context, .cgroup_fd = -1};
-    for (int i = 0; i < TRK_TRUTH_COUNT; i++) {
+    open_context(&context);
+    for (int i = 0; i < TRK_BY_COUNT; i++) {
         char why[TRK_WHY_SIZE] = "";
-        int code = trk__source_probe(trk__sources[i], &setup, why);
+        int code = trk__sources[i]->probe(&context, why);
         CHECK(code == 0 || strlen(why) > 10);
+        CHECK(strlen(trk__sources[i]->name) > 2 && strlen(trk__sources[i]->gives) > 10);
     }
     trk__context_done(&context);
 }
@@ -240,25 +299,21 @@ static void huge_faults_are_counted_where_the_kernel_has_them(void)
     REQUIRE(trk__context_init(&context, root.path, NULL) == 0);
     struct trk_huge_faults huge = {0};
     CHECK_U64(trk__huge_faults_now(&huge, &context), 0); /* none is allowed */
-    CHECK_U64(trk__huge_faults_bytes(&huge, 100, 0), 0);
+    CHECK_U64(huge.largest_bytes, 0);
     trk__huge_faults_close(&huge);
 
     fake_root_write(&root, HUGE_PAGES "enabled", "[always] madvise never\n");
     CHECK_U64(trk__huge_faults_now(&huge, &context), 7 * 2097152); /* an older kernel */
     fake_root_write(&root, "proc/vmstat", "nr_free_pages 5\nthp_fault_alloc 9\nthp_split 1\n");
     CHECK_U64(trk__huge_faults_now(&huge, &context), 9 * 2097152);
-    CHECK_U64(trk__huge_faults_bytes(&huge, 100, 7 * 2097152),
-              2 * 2097152); /* no more than the machine had ... */
-    CHECK_U64(trk__huge_faults_bytes(&huge, 1, 7 * 2097152),
-              2097152); /* ... nor than the process faulted */
-    CHECK_U64(trk__huge_faults_bytes(&huge, UINT64_MAX, 7 * 2097152), 2 * 2097152);
+    CHECK_U64(huge.largest_bytes, 2097152);
     trk__huge_faults_close(&huge);
 
     fake_root_write(&root, count, "12\n");
     CHECK_U64(trk__huge_faults_now(&huge, &context), 12 * 2097152);
     fake_root_write(&root, count, "\n");
     CHECK_U64(trk__huge_faults_now(&huge, &context),
-              12 * 2097152); /* what cannot be read tells nothing new */
+              12 * 2097152); /* where it cannot be read the last count stays */
     trk__huge_faults_close(&huge);
     trk__context_done(&context);
     fake_root_done(&root);
@@ -301,11 +356,9 @@ static void huge_pages_have_the_sizes_that_the_kernel_says(void)
               3 * 32 * (uint64_t)MIB + 1000 * 64 * KIB); /* a size that is off brings none */
     size_of_huge_pages(&root, 64, "[always] inherit madvise never", 1016);
     CHECK_U64(trk__huge_faults_now(&huge, &context) - before, MIB);
-    CHECK_U64(trk__huge_faults_bytes(&huge, 1, before), MIB);
+    CHECK_U64(huge.largest_bytes, 32 * MIB);
     size_of_huge_pages(&root, 32768, "always [inherit] madvise never", 6);
-    trk__huge_faults_now(&huge, &context);
-    CHECK_U64(trk__huge_faults_bytes(&huge, 2, before), 64 * MIB);
-    CHECK_U64(trk__huge_faults_bytes(&huge, 1000, before), 97 * MIB);
+    CHECK_U64(trk__huge_faults_now(&huge, &context) - before, 97 * MIB);
     trk__huge_faults_close(&huge);
     trk__context_done(&context);
     fake_root_done(&root);
@@ -314,15 +367,15 @@ static void huge_pages_have_the_sizes_that_the_kernel_says(void)
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
-        TEST(a_birth_is_told_with_its_parent),
-        TEST(a_death_is_told_with_its_status),
+        TEST(a_fork_is_reported_with_its_parent),
+        TEST(an_exit_is_reported_with_its_status),
         TEST(the_kernels_answer_is_no_event),
         TEST(an_exit_record_has_bytes_and_the_largest_size),
         TEST(the_family_number_is_found),
         TEST(a_message_that_is_cut_anywhere_is_survived),
         TEST(two_messages_in_one_datagram_are_two),
-        TEST(the_high_water_mark_is_found_in_status),
-        TEST(perf_counts_a_child_and_not_ourselves),
+        TEST(the_peak_rss_is_found_in_status),
+        TEST(perf_counts_a_child_and_what_it_forks_and_not_ourselves),
         TEST(process_events_of_a_child_arrive),
         TEST(the_exit_record_of_a_child_arrives),
         TEST(every_refusal_has_a_reason),
@@ -330,10 +383,5 @@ int main(int argc, char *argv[])
         TEST(huge_pages_have_the_sizes_that_the_kernel_says),
         TEST(the_end_of_a_process_takes_some_time),
     };
-    if (argc > 1 && strcmp(argv[1], "--burn") == 0) {
-        burn_ms(50);
-        return 0;
-    }
-    own_path = argv[0];
     return CHECK_MAIN(argc, argv, tests);
 }
