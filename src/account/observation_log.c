@@ -3,6 +3,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -206,9 +207,9 @@ static bool parse_i64(struct trk_cursor *text, int64_t *ret_value)
 {
     uint64_t value;
     bool is_negative = trk__cursor_accept(text, "-");
-    if (!trk__cursor_u64(text, &value))
+    if (!trk__cursor_u64(text, &value) || value > (uint64_t)INT64_MAX + is_negative)
         return false;
-    *ret_value = is_negative ? -(int64_t)value : (int64_t)value;
+    *ret_value = (int64_t)(is_negative ? 0 - value : value);
     return true;
 }
 
@@ -229,7 +230,7 @@ static bool parse_text(struct trk_cursor value, char *ret_text, size_t size)
             byte = (char)(hex_digit(c[1]) * 16 + hex_digit(c[2]));
             c += 2;
         }
-        if (len + 1 >= size)
+        if (len + 1 >= size || !byte)
             return false;
         ret_text[len++] = byte;
     }
@@ -262,12 +263,14 @@ static bool parse_field(const struct field *field, struct trk_cursor value, void
     }
     if (field->type == FIELD_I64)
         memcpy(at, &number, sizeof number);
-    else if (field->type == FIELD_INT)
+    else if (field->type == FIELD_INT && number >= INT_MIN && number <= INT_MAX)
         memcpy(at, &(int){(int)number}, sizeof(int));
-    else if (field->type == FIELD_BOOL)
+    else if (field->type == FIELD_BOOL && (number == 0 || number == 1))
         memcpy(at, &(bool){number != 0}, sizeof(bool));
-    else
+    else if (field->type == FIELD_CHAR && number >= CHAR_MIN && number <= CHAR_MAX)
         *at = (char)number;
+    else
+        return false;
     return true;
 }
 
@@ -300,7 +303,7 @@ int trk__observation_parse(struct trk_cursor line, struct trk_observation *ret_o
     while (kind < TRK_OBS_KINDS && !trk__cursor_equals(&name, kinds[kind].name))
         kind++;
     trk__cursor_skip_blanks(&line);
-    if (kind == TRK_OBS_KINDS || !parse_i64(&line, &pid))
+    if (kind == TRK_OBS_KINDS || !parse_i64(&line, &pid) || pid < INT_MIN || pid > INT_MAX)
         return -EINVAL;
     trk__cursor_skip_blanks(&line);
     if (!parse_i64(&line, &observation.at_ns))
