@@ -536,8 +536,9 @@ static void take_machine(struct trk_account *account, const struct trk_observati
 {
     const struct trk_obs_machine *machine = &observation->machine;
     uint64_t before = account->counter.machine.forks;
-    if (machine->forks) /* the fork of the root is the first that counts */
-        account->peak.unseen.forks += before ? trk__less(machine->forks, before) : 1;
+    /* The fork of a root that we started is the first that counts; one that was there before was forked long ago. */
+    if (machine->forks)
+        account->peak.unseen.forks += before ? trk__less(machine->forks, before) : account->options.is_child;
     if (machine->memory_bytes)
         account->memory.machine_bytes = machine->memory_bytes;
     if (account->counter.is_known && machine->cpu_ns)
