@@ -79,12 +79,13 @@ static bool ask_for_peaks(struct trk_account *account, struct trk_request *ret_r
     if (root != TRK_NO_PROCESS && trk__process_is_zombie(&account->table.item[root]) &&
         !account->table.item[root].is_gone && ask(account, root, TRK_REQUEST_STATUS, ret_request))
         return true;
-    if (!account->source[TRK_BY_HWM].is_open)
-        return false;
+    /* Also where no status can be read: what a process of an attached job faults in is bounded from its first read on. */
     if (trk__peak_wants_huge(&account->peak, &account->table)) {
         *ret_request = (struct trk_request){TRK_REQUEST_HUGE, TRK_NO_PROCESS};
         return true;
     }
+    if (!account->source[TRK_BY_HWM].is_open)
+        return false;
     uint32_t index = trk__peak_next_status(&account->peak, &account->table);
     *ret_request = (struct trk_request){TRK_REQUEST_STATUS, index};
     return index != TRK_NO_PROCESS;

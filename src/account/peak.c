@@ -79,12 +79,13 @@ bool trk__peak_wants_huge(struct trk_peak *peak, const struct trk_process_table 
     if (peak->huge_asked)
         return false;
     peak->huge_asked = true;
-    if (!peak->huge_known) /* what comes is compared with the count of now */
-        return true;
     for (uint32_t i = 0; i < table->count; i++) {
         const struct trk_process *process = &table->item[table->order[i]];
         const struct trk_process_peak *of = &peak->of[table->order[i]];
-        if (process->is_read && !of->is_final && faults_since_status(process, of))
+        if (!process->is_read || of->is_final)
+            continue;
+        /* What comes is compared with the count at the first sample in which some process has memory. */
+        if (peak->huge_known ? faults_since_status(process, of) > 0 : !has_no_memory(process))
             return true;
     }
     return false;

@@ -69,7 +69,7 @@ void trk__peak_done(struct trk_peak *peak);
 /* A sample begins: the status of some processes is to be read. */
 void trk__peak_begin(struct trk_peak *peak, const struct trk_process_table *table);
 
-/* True once a sample, where a process has faulted since its status was read. */
+/* True once a sample, where a process has faulted since its status was read; at first, where one has memory. */
 bool trk__peak_wants_huge(struct trk_peak *peak, const struct trk_process_table *table);
 void trk__peak_take_huge(struct trk_peak *peak, const struct trk_obs_huge *huge);
 
