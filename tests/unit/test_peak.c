@@ -202,6 +202,11 @@ static void huge_faults_before_the_first_reading_belong_to_no_process_of_the_job
     struct job job;
     job_init(&job);
     uint32_t process = add(&job, 10, 0);
+    job.table.item[process].state = 'Z';
+    trk__peak_begin(&job.peak, &job.table);
+    CHECK(!trk__peak_wants_huge(&job.peak, &job.table)); /* none has memory */
+    job.table.item[process].state = 'S';
+    trk__peak_begin(&job.peak, &job.table);
     CHECK(trk__peak_wants_huge(&job.peak, &job.table));
     CHECK(!trk__peak_wants_huge(&job.peak, &job.table)); /* once a sample */
     take_status(&job, process, 10);                      /* before any reading of the machine */
