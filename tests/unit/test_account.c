@@ -488,9 +488,9 @@ static void exit_records_have_what_is_not_waited_for(void)
     scan(&j);
     read_process(&j, ROOT, &(struct figures){.own_ms = 11, .faults = 51, .state = 'Z'});
     settle(&j);
-    EXPECT_REQUEST(&j, TRK_REQUEST_HUGE, 0);
     EXPECT_REQUEST(&j, TRK_REQUEST_STATUS, ROOT);
     observe(&j, "status", ROOT, "ignores_sigchld=1");
+    EXPECT_REQUEST(&j, TRK_REQUEST_HUGE, 0);
     end_sample(&j, 0);
     wait_for(&j, ROOT, 0, 11, 51);
     step(&j, TRK_STEP_DRAINED, 0);
