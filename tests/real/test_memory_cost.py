@@ -10,7 +10,7 @@ PROCESSES = 400
 ROWS = 20  # of a window: a sample at its edge counts in part
 WINDOWS_MAX = 12
 ADDED_MAX = 0.15
-MODEL, SAMPLE = "trk__job_memory_tick", "trk__session_tick"
+MODEL, SAMPLE = "trk__job_memory_sample", "trk__session_tick"
 
 
 def instructions_in(path):

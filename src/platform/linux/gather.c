@@ -102,8 +102,10 @@ int trk__gather_start(struct trk_gather *gather, const struct trk_account_option
     if (code == 0 && options->root_pid)
         code = check_proc(gather->context);
     gather->is_visible = code == 0 && options->root_pid;
-    if (!gather->is_visible)
+    if (!gather->is_visible) {
+        gather->scan.listings_due = 0; /* the machine's processes are counted, none is of the job */
         return options->is_child && code == -ENOTSUP ? 0 : code;
+    }
     if (options->root_pid == gather->scan.self_pid)
         gather->scan.self_pid = 0; /* it tracks itself: its children are of the job */
     code = trk__scan_root(&gather->scan, &gather->stream, options->root_pid);
@@ -303,7 +305,8 @@ static void answer_all(struct trk_gather *gather)
 void trk__gather_find(struct trk_gather *gather, uint64_t forks, bool wants_count)
 {
     if (gather->is_visible || wants_count)
-        trk__scan_find(&gather->scan, &gather->stream, forks, gather->events_fd >= 0, wants_count);
+        trk__scan_find(&gather->scan, &gather->stream, forks, gather->events_fd >= 0 || !gather->is_visible,
+                       wants_count);
 }
 
 static void settle(struct trk_gather *gather)
