@@ -231,7 +231,6 @@ static void a_member_that_has_exited_since_is_not_outside(void)
     fake_root_remove(&w.root, "proc/101");
     CHECK(ask(&w) == 0);
     born(&w, CHILD, ROOT);
-    w.tree.item[1].fd[TRK_PROC_STATM] = -1;
     CHECK(ask(&w) == -ENOENT); /* lives, elsewhere */
     world_done(&w);
 }

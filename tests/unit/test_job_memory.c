@@ -1,7 +1,7 @@
 /* The memory of a job in a cgroup of its own, whose members exit while it is sampled. */
 #include "check.h"
 #include "fake_root.h"
-#include "session/job_memory.h"
+#include "platform/linux/job_memory.h"
 
 enum { ROOT = 100, CHILD = 101, MIB_PAGES = 256, MIB = 1 << 20 };
 
@@ -10,7 +10,7 @@ enum { ROOT = 100, CHILD = 101, MIB_PAGES = 256, MIB = 1 << 20 };
 struct world {
     struct fake_root root;
     struct trk_context context;
-    struct trk_proc_tree tree;
+    struct trk_gather gather;
     struct trk_job_memory memory;
     int64_t now_ns;
 };
@@ -47,16 +47,14 @@ static void charge(struct world *world, unsigned mib)
 
 static void sample_members(struct world *world)
 {
-    struct trk_usage usage;
-    trk__proc_tree_discover(&world->tree, 0);
-    for (uint32_t i = 0; i < world->tree.count; i++)
-        trk__proc_look(&world->tree, &world->tree.item[i], &usage);
+    trk__gather_find(&world->gather, 0, false);
+    trk__gather_read(&world->gather);
 }
 
 static void sum_up(struct world *world)
 {
     world->now_ns += 100000000;
-    trk__job_memory_tick(&world->memory, &world->tree);
+    trk__job_memory_sample(&world->memory, &world->gather);
 }
 
 static bool lacks_cgroup(const struct world *world)
@@ -80,9 +78,16 @@ static void world_init(struct world *world)
     charge(world, 150);
     REQUIRE(trk__context_init(&world->context, world->root.path, NULL) == 0);
     world->context.clock = (struct trk_clock){clock_ns, clock_ns, &world->now_ns};
-    trk__proc_tree_init(&world->tree, &world->context);
-    world->tree.follow_children = true;
-    REQUIRE(trk__proc_tree_set_root(&world->tree, ROOT) == 0);
+    trk__gather_init(&world->gather, &world->context);
+    struct trk_account_options options = {
+        .root_pid = ROOT,
+        .has_children = true,
+        .histories_max = 10,
+        .cores = 2,
+        .page_bytes = world->context.page_bytes,
+        .ticks_per_second = (uint64_t)world->context.ticks_per_second,
+    };
+    REQUIRE(trk__gather_start(&world->gather, &options) == 0);
     trk__job_memory_init(&world->memory, &world->context, TRK_MEMORY_AUTO, 0.01);
     sample_members(world);
     sum_up(world);
@@ -93,7 +98,7 @@ static void world_init(struct world *world)
 static void world_done(struct world *world)
 {
     trk__job_memory_done(&world->memory);
-    trk__proc_tree_done(&world->tree);
+    trk__gather_done(&world->gather);
     trk__context_done(&world->context);
     fake_root_done(&world->root);
 }
