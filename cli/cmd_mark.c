@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+extern char **environ; /* POSIX leaves the declaration to the program */
+
 /* As the shell would see the command itself; a signal that it died of is ours too. */
 static int wait_for(pid_t pid)
 {

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+extern char **environ; /* POSIX leaves the declaration to the program */
+
 enum { PATH_SIZE = 1024 };
 
 /* ---- writing ------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "fork_signals.h"
+#include "platform/os.h"
 #include "signal_events.h"
 #include "spawn.h"
 #include "summary.h"
@@ -7,7 +8,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,7 +86,7 @@ int cli_cmd_run(const struct cli_options *options)
 
     /* Processes that outlive their parents become our children: what they used is in their wait4
      * record. */
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    trk__os_adopt_orphans();
     int signal = cli_fork_ended_by(&signals);
     if (signal) {
         give_up(options, session, output_is_new);

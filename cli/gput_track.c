@@ -4,6 +4,7 @@
 #include "gput_help.h"
 #include "gput_words.h"
 #include "message.h"
+#include "platform/os.h"
 #include "signal_events.h"
 #include "spawn.h"
 #include "supervise.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 struct track {
@@ -145,7 +145,7 @@ static int run(struct track *track, trk_session *session, const struct cli_signa
     const struct cli_options plain = {0};
     struct cli_held job;
     struct cli_ending ending;
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    trk__os_adopt_orphans();
     int signal = cli_fork_ended_by(signals);
     if (signal) {
         give_up(track);

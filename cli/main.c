@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+extern char **environ; /* POSIX leaves the declaration to the program */
+
 static int (*const commands[CLI_COMMAND_COUNT])(const struct cli_options *) = {
     [CLI_COMMAND_RUN] = cli_cmd_run,       [CLI_COMMAND_ATTACH] = cli_cmd_attach,
     [CLI_COMMAND_SYSTEM] = cli_cmd_system, [CLI_COMMAND_RECOMMEND] = cli_cmd_recommend,

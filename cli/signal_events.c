@@ -1,10 +1,9 @@
 #include "signal_events.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 
 static bool is_ignored(int signal)
 {
@@ -38,9 +37,9 @@ int cli_signals_take(const int *wanted, size_t count, struct cli_signals *ret_si
     sigaddset(&blocked, SIGXFSZ);
     if (sigprocmask(SIG_BLOCK, &blocked, &signals.original_mask) < 0)
         return -errno;
-    signals.fd = signalfd(-1, &signals.taken, SFD_CLOEXEC | SFD_NONBLOCK);
+    signals.fd = trk__os_signal_fd(&signals.taken);
     if (signals.fd < 0)
-        return -errno;
+        return signals.fd;
     *ret_signals = signals;
     return 0;
 }
@@ -62,8 +61,7 @@ static void unblock(int signal)
 
 void cli_signals_die_of(int signal)
 {
-    /* Not RLIMIT_CORE: a core_pattern that is a pipe does not look at it. */
-    prctl(PR_SET_DUMPABLE, 0);
+    trk__os_prevent_core();
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(signal, &standard, NULL);
     raise(signal);
@@ -95,7 +93,10 @@ const char *cli_signal_name(int signal)
         {SIGTSTP, "SIGTSTP"},     {SIGTTIN, "SIGTTIN"}, {SIGTTOU, "SIGTTOU"},
         {SIGURG, "SIGURG"},       {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
         {SIGVTALRM, "SIGVTALRM"}, {SIGPROF, "SIGPROF"}, {SIGWINCH, "SIGWINCH"},
-        {SIGIO, "SIGIO"},         {SIGPWR, "SIGPWR"},   {SIGSYS, "SIGSYS"},
+        {SIGIO, "SIGIO"},         {SIGSYS, "SIGSYS"},
+#ifdef SIGPWR
+        {SIGPWR, "SIGPWR"},
+#endif
 #ifdef SIGSTKFLT
         {SIGSTKFLT, "SIGSTKFLT"},
 #endif

@@ -1,4 +1,4 @@
-/* Signals as events: a set of them is blocked and read from a signalfd instead. */
+/* Signals as events: a set of them is blocked and read from a descriptor instead. */
 #ifndef RESOURCE_TRACKER_CLI_SIGNAL_EVENTS_H
 #define RESOURCE_TRACKER_CLI_SIGNAL_EVENTS_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct cli_signals {
-    int fd;                         /* the signalfd; -1 before take */
+    int fd;                         /* -1 before take */
     sigset_t taken;                 /* what it delivers */
     sigset_t original_mask;         /* for the job: what a plain exec would have given it */
     struct sigaction original_chld; /* the one disposition that we may have to change */

@@ -2,6 +2,7 @@
 
 #include "cli.h"
 #include "fork_signals.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +21,7 @@ void cli_spawn_guard_standard_fds(void)
         if (fcntl(fd, F_GETFD) >= 0)
             continue;
         /* The lowest free number is taken, and all below this one are in use. */
-        int stand_in = open("/", O_PATH | O_CLOEXEC);
-        if (stand_in < 0)
+        if (trk__os_open_place(AT_FDCWD, "/", true) < 0)
             return;
     }
 }
@@ -84,10 +84,11 @@ int cli_spawn_held(char *const command[], const struct cli_signals *signals,
                    struct cli_held *ret_held)
 {
     int hold[2], failure[2];
-    if (pipe2(hold, O_CLOEXEC) < 0)
-        return -errno;
-    if (pipe2(failure, O_CLOEXEC | O_NONBLOCK) < 0) {
-        int code = -errno;
+    int code = trk__os_pipe(false, hold);
+    if (code < 0)
+        return code;
+    code = trk__os_pipe(true, failure);
+    if (code < 0) {
         close(hold[0]);
         close(hold[1]);
         return code;

@@ -3,11 +3,11 @@
 #include "human.h"
 #include "memory_words.h"
 #include "phase_words.h"
+#include "platform/os.h"
 #include "sparkline.h"
 #include "text.h"
 
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,10 +185,8 @@ static void add_cpu_time(struct page *page)
  * tighter. */
 static double available_cores(const struct page *page)
 {
-    cpu_set_t allowed;
-    double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    if (is_run(page) && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-        cores = CPU_COUNT(&allowed);
+    unsigned allowed = is_run(page) ? trk__os_allowed_cpus() : 0;
+    double cores = allowed ? allowed : (double)sysconf(_SC_NPROCESSORS_ONLN);
     struct trk_metric_stats quota;
     if (stats_of(page, "system_cgroup_cpu_limit_cores", &quota) && quota.last < cores)
         cores = quota.last;

@@ -1,8 +1,6 @@
 #include "supervise.h"
+#include "platform/os.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,7 +40,7 @@ struct supervisor {
 
     enum limit_step next_step; /* what the timer's next signal means */
     int64_t next_step_ns;
-    timer_t timer;
+    struct trk_os_alarm timer;
     bool timed_out;
 };
 
@@ -95,27 +93,12 @@ static void pass_on(struct supervisor *supervisor, int signal, bool from_termina
 
 /* ---- job control --------------------------------------------------------------------- */
 
-/* Asked of the kernel each time: somebody else may have stopped the job, or continued it, since
- * the last event. */
-static char state_of(pid_t pid)
-{
-    char path[32];
-    char text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t len = read(fd, text, sizeof text);
-    close(fd);
-    const char *name_end = len > 0 ? memrchr(text, ')', (size_t)len) : NULL;
-    return name_end && name_end + 2 < text + len ? name_end[2] : 0;
-}
-
-/* A traced job is also held for moments that are no stop, in the same state: then the session says which it is. */
+/* The kernel is asked each time: another process can have stopped the job, or continued it, since the last event. A traced
+ * job is also held for short times that are no stop, in the same state: then the session reports which it is. */
 static bool is_stopped(const struct supervisor *supervisor)
 {
-    char state = state_of(supervisor->pid);
-    return state == 'T' || (state == 't' && supervisor->is_told_stopped);
+    enum trk_os_stop stop = trk__os_process_stop(supervisor->pid);
+    return stop == TRK_OS_STOPPED || (stop == TRK_OS_HELD_BY_TRACER && supervisor->is_told_stopped);
 }
 
 /* We stop when the job has, never before it: it may catch the signal, take its time, or ignore it.
@@ -166,19 +149,14 @@ static void limit_arm(struct supervisor *supervisor, enum limit_step step, doubl
         return;
     supervisor->next_step = step;
     supervisor->next_step_ns = now_ns() + (int64_t)(seconds * (double)NS_PER_SECOND);
-    struct itimerspec at = {.it_value = {.tv_sec = supervisor->next_step_ns / NS_PER_SECOND,
-                                         .tv_nsec = supervisor->next_step_ns % NS_PER_SECOND}};
-    timer_settime(supervisor->timer, TIMER_ABSTIME, &at, NULL);
+    trk__os_alarm_set(&supervisor->timer, supervisor->next_step_ns);
 }
 
-/* A timer of our own, not alarm(2): an alarm that was set before us is meant for the job and still
- * counts. */
 static void limit_start(struct supervisor *supervisor)
 {
     if (!(supervisor->options->timeout_seconds > 0))
         return;
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
-    if (timer_create(CLOCK_MONOTONIC, &event, &supervisor->timer) < 0)
+    if (trk__os_alarm_init(&supervisor->timer) < 0)
         cli_fail("the time limit can't be kept: no timer could be made");
     else
         limit_arm(supervisor, LIMIT_TERMINATE, supervisor->options->timeout_seconds);
@@ -297,10 +275,10 @@ static void follow_unmeasured(struct supervisor *supervisor, const sigset_t *sig
         }
         if (pid > 0 && WIFSTOPPED(status))
             on_job_control(supervisor, true, WSTOPSIG(status));
-        siginfo_t info;
-        int signal = sigwaitinfo(signals, &info);
+        bool from_terminal;
+        int signal = trk__os_signal_wait(signals, &from_terminal);
         if (signal > 0 && signal != SIGCHLD)
-            on_signal(supervisor, signal, info.si_code == SI_KERNEL);
+            on_signal(supervisor, signal, from_terminal);
     }
 }
 

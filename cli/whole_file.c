@@ -1,4 +1,5 @@
 #include "whole_file.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,10 +105,9 @@ int cli_whole_file_check(const struct cli_whole_file *file)
 static int move_into_place(const char *temporary, const char *path, bool overwrite)
 {
     if (!overwrite) {
-        if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
-            return 0;
-        if (errno != EINVAL && errno != ENOSYS) /* those: a file system that can't promise it */
-            return -errno;
+        int code = trk__os_rename_new(temporary, path);
+        if (code != -ENOTSUP)
+            return code;
     }
     return rename(temporary, path) < 0 ? -errno : 0;
 }

@@ -6,7 +6,8 @@
 
 enum { CAPACITY_FIRST = 16 };
 
-int trk__array_reserve(void *array, uint32_t *capacity, uint32_t count, size_t item_size, uint32_t most)
+int trk__array_reserve(void *array, uint32_t *capacity, uint32_t count, size_t item_size,
+                       uint32_t most)
 {
     if (count <= *capacity)
         return 0;
@@ -19,7 +20,7 @@ int trk__array_reserve(void *array, uint32_t *capacity, uint32_t count, size_t i
         wanted = most;
     char *items;
     memcpy(&items, array, sizeof items);
-    items = reallocarray(items, wanted, item_size);
+    items = trk__reallocarray(items, wanted, item_size);
     if (!items)
         return -ENOMEM;
     memset(items + *capacity * item_size, 0, (wanted - *capacity) * item_size);

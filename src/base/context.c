@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,10 +36,9 @@ static int statvfs_below_root(const struct trk_context *context, const char *mou
     const char *relative = mount_point;
     while (*relative == '/')
         relative++;
-    TRK_CLEANUP_FD int fd =
-        openat(context->root_fd, *relative ? relative : ".", O_PATH | O_CLOEXEC);
+    TRK_CLEANUP_FD int fd = trk__os_open_place(context->root_fd, *relative ? relative : ".", false);
     if (fd < 0)
-        return -errno;
+        return fd;
     return fstatvfs(fd, ret_stat) < 0 ? -errno : 0;
 }
 
@@ -61,9 +61,10 @@ int trk__context_init(struct trk_context *context, const char *root_path, struct
         .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
     };
     const char *root = root_path ? root_path : "/";
-    context->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    context->root_fd = trk__os_open_place(AT_FDCWD, root, true);
     if (context->root_fd < 0)
-        return trk__error_set(error, -errno, "cannot open %s: %s", root, strerror(errno));
+        return trk__error_set(error, context->root_fd, "cannot open %s: %s", root,
+                              strerror(-context->root_fd));
     context->proc_fd = openat(context->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (context->proc_fd < 0) {
         int code = -errno;

@@ -5,6 +5,9 @@
 
 #include "base/buffer.h"
 
+#include <locale.h>
+#include <stdlib.h>
+
 /* Appends the shortest text that reads back as the same double: whole numbers plain ("1034"), very large or
  * small ones with an exponent, minus zero as "0". The value must be finite. */
 void trk__number_add_shortest(struct trk_buffer *buffer, double value);
@@ -18,5 +21,14 @@ void trk__number_add_python(struct trk_buffer *buffer, double value);
 
 /* The double nearest to what `decimals` decimals leave of the value; NaN and infinities stay. */
 double trk__number_rounded(double value, int decimals);
+
+/* strtod by another locale than the program's. */
+static inline double trk__strtod(const char *text, char **ret_end, locale_t locale)
+{
+    locale_t before = uselocale(locale);
+    double value = strtod(text, ret_end);
+    uselocale(before);
+    return value;
+}
 
 #endif

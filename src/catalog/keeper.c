@@ -142,7 +142,7 @@ static int refuse(const struct trk_net_answer *answer, struct trk_error *error)
     for (char *c = fault ? fault : detail; c && *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
-    return trk__error_set(error, -EREMOTEIO, "HTTP %ld%s%.60s%s%.120s", answer->status,
+    return trk__error_set(error, -EPROTO, "HTTP %ld%s%.60s%s%.120s", answer->status,
                           where ? ", " : "", where ? where : "", fault || detail ? ": " : "",
                           fault    ? fault
                           : detail ? detail

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "gpu/gpu_select.h"
 #include "gpu/gpu_worker.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <math.h>
@@ -84,13 +85,6 @@ bool trk__gpu_may_be_here(const struct trk_gpu *gpu)
 
 /* ---- asking ---- */
 
-static int64_t boot_clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static uint32_t list_members(struct trk_gpu *gpu, const struct trk_process_table *table)
 {
     uint32_t count = 0;
@@ -122,7 +116,7 @@ void trk__gpu_ask(struct trk_gpu *gpu, const struct trk_process_table *table)
         return;
     struct trk_gpu_instant now = {
         .monotonic_ns = trk__context_monotonic_ns(gpu->context),
-        .boot_ns = boot_clock_ns(),
+        .boot_ns = trk__os_boot_clock_ns(),
         .realtime_ns = trk__context_realtime_ns(gpu->context),
     };
     int64_t period_ns = gpu->vendors & TRK_GPU_INTEL ? PERIOD_INTEL_MIN_NS : PERIOD_MIN_NS;

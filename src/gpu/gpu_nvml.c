@@ -85,7 +85,7 @@ static void identify(const struct trk_nvml *nvml, unsigned index, struct gpu *gp
         info->name[0] = '\0';
     if (nvml->uuid && nvml->uuid(gpu->handle, info->uuid, sizeof info->uuid) != NVML_SUCCESS)
         info->uuid[0] = '\0';
-    if (nvml->minor && nvml->minor(gpu->handle, &minor) == NVML_SUCCESS)
+    if (nvml->minor && (nvml->minor)(gpu->handle, &minor) == NVML_SUCCESS)
         gpu->minor = (int)minor;
     if (nvml->pci && nvml->pci(gpu->handle, &place.pci) == NVML_SUCCESS)
         snprintf(info->pci, sizeof info->pci, "%04x:%02x:%02x.0", place.pci.domain, place.pci.bus,

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "gpu/gpu_holders.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -208,15 +209,9 @@ static int copy_context(const struct trk_context *context, struct trk_context *r
 
 static int init_sync(struct trk_gpu_worker *worker)
 {
-    pthread_condattr_t attributes;
-    int code = pthread_condattr_init(&attributes);
-    if (code)
-        return -code;
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    code = pthread_cond_init(&worker->answered, &attributes);
-    pthread_condattr_destroy(&attributes);
-    if (code)
-        return -code;
+    int code = trk__os_cond_init(&worker->answered);
+    if (code < 0)
+        return code;
     pthread_cond_init(&worker->wake, NULL);
     pthread_mutex_init(&worker->lock, NULL);
     return 0;
@@ -307,14 +302,12 @@ void trk__gpu_worker_ask(struct trk_gpu_worker *worker, const struct trk_gpu_ins
 /* With the lock held. */
 static void wait_for_answer(struct trk_gpu_worker *worker, int64_t wait_ns)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + wait_ns;
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t until_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + wait_ns;
     int code = 0;
     while (worker->busy && !code)
-        code = pthread_cond_timedwait(&worker->answered, &worker->lock, &until);
+        code = trk__os_cond_wait_until(&worker->answered, &worker->lock, until_ns);
 }
 
 const struct trk_gpu_reading *trk__gpu_worker_take(struct trk_gpu_worker *worker, int64_t wait_ns)

@@ -1,6 +1,8 @@
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "gputracker/data_file.h"
 #include "snapshot/input.h"
 
@@ -34,7 +36,7 @@ double trk__data_number(const struct trk_data_table *table, size_t row, size_t c
     const char *text = trk__data_text(table, row, column);
     char *end;
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", NULL);
-    double value = plain ? strtod_l(text, &end, plain) : NAN;
+    double value = plain ? trk__strtod(text, &end, plain) : NAN;
     if (!plain)
         return NAN;
     freelocale(plain);
@@ -77,7 +79,7 @@ static int add_cell(struct filler *filler, const char *text)
 {
     if (filler->cells == filler->capacity) {
         size_t capacity = filler->capacity ? filler->capacity * 2 : 1024;
-        size_t *at = reallocarray(filler->table.at, capacity, sizeof *at);
+        size_t *at = trk__reallocarray(filler->table.at, capacity, sizeof *at);
         if (!at)
             return trk__error_set(filler->error, -ENOMEM, "%s: out of memory", filler->path);
         filler->table.at = at;

@@ -1,5 +1,6 @@
 #include "gputracker/sub_results.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "snapshot/json_pull.h"
 
@@ -72,7 +73,8 @@ static struct trk_sub_figure *add_figure(struct trk_sub_figures *figures, const 
     if (figures->count == figures->capacity) {
         size_t capacity = figures->capacity ? figures->capacity * 2 : 32;
         struct trk_sub_figure *item =
-            capacity > FIGURES_MAX ? NULL : reallocarray(figures->item, capacity, sizeof *item);
+            capacity > FIGURES_MAX ? NULL
+                                   : trk__reallocarray(figures->item, capacity, sizeof *item);
         if (!item)
             return NULL;
         figures->item = item;
@@ -127,7 +129,7 @@ static int read_blocks(struct reader *reader, struct trk_sub_results *results)
             capacity = capacity ? capacity * 2 : 16;
             struct trk_sub_result_block *block =
                 capacity > BLOCKS_MAX ? NULL
-                                      : reallocarray(results->block, capacity, sizeof *block);
+                                      : trk__reallocarray(results->block, capacity, sizeof *block);
             if (!block)
                 return trk__pull_fail(&reader->pull, "it has too many code blocks");
             results->block = block;

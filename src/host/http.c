@@ -1,6 +1,7 @@
 #include "host/http.h"
 
 #include "base/cleanup.h"
+#include "platform/os.h"
 #include "resource_tracker.h"
 
 #include <arpa/inet.h>
@@ -41,9 +42,9 @@ static int connect_to(const char *address, uint16_t port, const struct trk_http_
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port ? port : HTTP_PORT)};
     if (inet_pton(AF_INET, address, &to.sin_addr) != 1)
         return -EINVAL;
-    TRK_CLEANUP_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    TRK_CLEANUP_FD int fd = trk__os_stream_socket(AF_INET);
     if (fd < 0)
-        return -errno;
+        return fd;
     if (connect(fd, (const struct sockaddr *)&to, sizeof to) < 0 && errno != EINPROGRESS)
         return -errno;
     int code = wait_for(fd, POLLOUT, deadline);
@@ -105,7 +106,7 @@ static int read_answer(int fd, const struct trk_http_deadline *deadline, struct 
             return -EMSGSIZE;
         code = trk__http_parse(text->data ? text->data : "", text->len, count == 0, &status, body);
         if (code != -EAGAIN)
-            return code < 0 ? code : status == STATUS_OK ? 0 : -EREMOTEIO;
+            return code < 0 ? code : status == STATUS_OK ? 0 : -EPROTO;
     }
 }
 

@@ -29,7 +29,7 @@ struct trk_http_deadline {
 
 bool trk__http_is_over(const struct trk_http_deadline *deadline);
 
-/* The body of an answer of status 200 in `body`. -EREMOTEIO: another status; -EBADMSG: no HTTP; -EMSGSIZE: over the
+/* The body of an answer of status 200 in `body`. -EPROTO: another status; -EBADMSG: no HTTP; -EMSGSIZE: over the
  * ceiling; -ETIMEDOUT; or of the connection. */
 int trk__http_ask(const struct trk_http_request *request, const struct trk_http_deadline *deadline,
                   struct trk_buffer *body);

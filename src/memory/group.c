@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "memory/model_state.h"
 
 #include <errno.h>
@@ -22,11 +23,11 @@ void trk__mem_groups_done(struct trk__mem_groups *groups)
 static int grow(struct trk__mem_groups *groups)
 {
     uint32_t capacity = groups->capacity ? groups->capacity * 2 : GROUPS_FIRST;
-    uint32_t *vacant = reallocarray(groups->vacant, capacity, sizeof(*vacant));
+    uint32_t *vacant = trk__reallocarray(groups->vacant, capacity, sizeof(*vacant));
     if (!vacant)
         return -ENOMEM;
     groups->vacant = vacant;
-    struct trk__mem_group *items = reallocarray(groups->items, capacity, sizeof(*items));
+    struct trk__mem_group *items = trk__reallocarray(groups->items, capacity, sizeof(*items));
     if (!items)
         return -ENOMEM;
     groups->items = items;
@@ -67,7 +68,8 @@ int trk__mem_group_join(struct trk__mem_group *group, uint32_t slot)
 {
     if (group->count == group->capacity) {
         uint32_t capacity = group->capacity ? group->capacity * 2 : HOLDERS_FIRST;
-        struct trk__mem_holder *larger = reallocarray(group->holders, capacity, sizeof(*larger));
+        struct trk__mem_holder *larger =
+            trk__reallocarray(group->holders, capacity, sizeof(*larger));
         if (!larger)
             return -ENOMEM;
         group->holders = larger;
@@ -82,7 +84,8 @@ int trk__mem_group_reserve_parted(struct trk__mem_group *group, uint32_t count)
 {
     if (count <= group->parted_capacity)
         return 0;
-    struct trk__mem_holder *larger = reallocarray(group->parted, group->capacity, sizeof(*larger));
+    struct trk__mem_holder *larger =
+        trk__reallocarray(group->parted, group->capacity, sizeof(*larger));
     if (!larger)
         return -ENOMEM;
     group->parted = larger;

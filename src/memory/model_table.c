@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "memory/model_state.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ struct trk__mem_process *trk__mem_process_find(trk_mem_model *model, pid_t pid)
 static int resize(void *pointer_to_array, size_t count, size_t item_size)
 {
     void **array = pointer_to_array;
-    void *larger = reallocarray(*array, count, item_size);
+    void *larger = trk__reallocarray(*array, count, item_size);
     if (!larger)
         return -ENOMEM;
     *array = larger;

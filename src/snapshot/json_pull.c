@@ -1,6 +1,7 @@
 #include "snapshot/json_pull.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -269,7 +270,7 @@ bool trk__pull_parse_number(const struct trk_pull *pull, const char *text, doubl
         text[strspn(text, "+-.eE0123456789")])
         return false;
     char *end;
-    double value = strtod_l(text, &end, pull->locale);
+    double value = trk__strtod(text, &end, pull->locale);
     if (*end)
         return false;
     *ret_integer = !strpbrk(text, ".eE");

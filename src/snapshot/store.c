@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/real.h"
+#include "platform/os.h"
 #include "snapshot/recorder.h"
 #include "snapshot/short_runs.h"
 #include "snapshot/store_index.h"
@@ -66,7 +67,7 @@ void trk__store_list_done(struct trk_store_list *list)
 /* Of a file that can't be read its folder alone knows something. */
 static void describe_damaged(const struct stat *status, struct trk_run_info *run)
 {
-    run->start_time = (double)status->st_mtim.tv_sec + (double)status->st_mtim.tv_nsec * 1e-9;
+    run->start_time = (double)trk__os_modified_ns(status) * 1e-9;
     run->wall_seconds = run->cpu_seconds = run->peak_memory_bytes = run->time_limit_seconds = NAN;
     run->exit_code = -1;
     run->file_bytes = (uint64_t)status->st_size;
@@ -154,7 +155,7 @@ static void list_damaged_rows(int dir_fd, const char *name, const char *id, int 
 {
     struct stat status;
     if (fstatat(dir_fd, name, &status, 0) < 0 ||
-        now_seconds() - (double)status.st_mtim.tv_sec < ROWS_HEAD_SECONDS)
+        now_seconds() - (double)status.st_mtime < ROWS_HEAD_SECONDS)
         return;
     struct trk_run_info *run = add_run(list);
     if (!run)
@@ -177,7 +178,7 @@ static bool has_record(int dir_fd, const char *id)
 static bool describe_growing(const char *path, int dir_fd, struct trk_rows_reader *reader,
                              const struct stat *status, struct trk_run_info *run)
 {
-    int code = trk__record_is_alive(reader->json, (double)status->st_mtim.tv_sec)
+    int code = trk__record_is_alive(reader->json, (double)status->st_mtime)
                    ? -EBUSY
                    : trk__store_recover(path, run->id, NULL);
     if (code != -EBUSY && has_record(dir_fd, run->id))
@@ -536,7 +537,7 @@ static int recover_from(struct trk_rows_reader *reader, int dir_fd, const char *
     struct stat status;
     if (fstat(reader->fd, &status) < 0)
         return -errno;
-    double mtime = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec * 1e-9;
+    double mtime = (double)trk__os_modified_ns(&status) * 1e-9;
     if (trk__record_is_alive(reader->json, mtime))
         return -EBUSY;
     /* Asked after its tracker was found gone: it may have ended well since its file was opened. */
@@ -564,9 +565,9 @@ int trk__store_recover(const char *path, const char *id, struct trk_error *error
 {
     char name[TRK_STORE_PATH_SIZE + TRK_RUN_ID_SIZE + 16];
     snprintf(name, sizeof name, "%s/%s%s", path, id, ROWS_SUFFIX);
-    TRK_CLEANUP_FD int dir_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    TRK_CLEANUP_FD int dir_fd = trk__os_open_place(AT_FDCWD, path, true);
     if (dir_fd < 0)
-        return trk__error_set(error, -errno, "%s: %s", path, strerror(errno));
+        return trk__error_set(error, dir_fd, "%s: %s", path, strerror(-dir_fd));
     struct trk_rows_reader reader;
     int code = trk__rows_reader_open(&reader, AT_FDCWD, name);
     if (code < 0)

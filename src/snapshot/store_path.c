@@ -1,5 +1,6 @@
 /* Names: the folder of runs, a run's id, what runs of one command have in common. */
 #include "base/error.h"
+#include "platform/os.h"
 #include "snapshot/store.h"
 
 #include <errno.h>
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,7 +63,7 @@ static void civil_date(int64_t days, int64_t *ret_year, unsigned *ret_month, uns
 void trk__store_make_id(double start_time, char ret_id[TRK_RUN_ID_SIZE])
 {
     uint32_t chance;
-    if (getrandom(&chance, sizeof chance, GRND_NONBLOCK) != (ssize_t)sizeof chance) {
+    if (!trk__os_random(&chance, sizeof chance)) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         chance = (uint32_t)now.tv_nsec * 2654435761u ^ (uint32_t)getpid();

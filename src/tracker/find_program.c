@@ -1,5 +1,6 @@
 /* Where the program is that tracks. The current folder is never looked at, and nothing that the environment
  * says counts in a program that runs with more rights than its user. */
+#include "platform/os.h"
 #include "tracker/tracker.h"
 
 #include <dlfcn.h>
@@ -54,7 +55,7 @@ static bool try_own_program(char *ret_path, size_t size)
 
 static bool try_path(char *ret_path, size_t size)
 {
-    const char *path = secure_getenv("PATH");
+    const char *path = trk__os_trusted_variable("PATH");
     for (const char *at = path; at && *at;) {
         size_t len = strcspn(at, ":");
         int put = snprintf(ret_path, size, "%.*s/%s", (int)len, at, NAME);
@@ -68,7 +69,7 @@ static bool try_path(char *ret_path, size_t size)
 int trk__find_program(const char *asked, char *ret_path, size_t size)
 {
     if (!asked)
-        asked = secure_getenv("TRACKER_BIN");
+        asked = trk__os_trusted_variable("TRACKER_BIN");
     if (asked && *asked) {
         if (strlen(asked) >= size)
             return -ENAMETOOLONG;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "platform/os.h"
 #include "snapshot/recorder.h"
 #include "tracker/tracker.h"
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,9 +59,8 @@ static int distance_of(int dir_fd, const char *name, const struct lineage *linea
     int by_tracker = distance_to(lineage, trk__json_number_at(reader.json, "tracker.pid"));
     int by_root = distance_to(lineage, trk__json_number_at(reader.json, "metadata.pid"));
     int nearest = by_tracker < by_root ? by_tracker : by_root;
-    if (nearest < ANCESTORS_MAX &&
-        (fstat(reader.fd, &status) < 0 ||
-         !trk__record_is_alive(reader.json, (double)status.st_mtim.tv_sec)))
+    if (nearest < ANCESTORS_MAX && (fstat(reader.fd, &status) < 0 ||
+                                    !trk__record_is_alive(reader.json, (double)status.st_mtime)))
         nearest = ANCESTORS_MAX;
     trk__rows_reader_close(&reader);
     return nearest;
@@ -124,7 +123,7 @@ static void put_event(struct trk_buffer *line, enum trk_mark_kind kind, const ch
     trk__json_key(&json, "pid");
     trk__json_i64(&json, getpid());
     trk__json_key(&json, "tid");
-    trk__json_i64(&json, syscall(SYS_gettid));
+    trk__json_i64(&json, trk__os_thread_id());
     trk__json_end_object(&json);
     trk__buffer_add_char(line, '\n');
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "platform/os.h"
 #include "session/session.h"
 #include "tracker/tracker.h"
 
@@ -14,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,8 +151,8 @@ int trk__serve_signals(void)
     sigaddset(&ending, SIGINT);
     sigaddset(&ending, TRK_SERVE_PARENT_SIGNAL);
     sigprocmask(SIG_BLOCK, &ending, NULL);
-    prctl(PR_SET_PDEATHSIG, TRK_SERVE_PARENT_SIGNAL);
-    return signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+    trk__os_signal_at_parent_exit(TRK_SERVE_PARENT_SIGNAL);
+    return trk__os_signal_fd(&ending);
 }
 
 bool trk__serve_is_over(const struct trk_event *event)

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/real.h"
 #include "base/sized.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+extern char **environ; /* POSIX leaves the declaration to the program */
 
 /* The grid begins at least so long after the start: the tracker's process takes a few milliseconds. */
 static const double START_AHEAD_SECONDS = 0.05;
@@ -131,7 +134,7 @@ void trk_tracker_free(trk_tracker *tracker)
 
 int trk__tracker_make_folder(char ret_folder[TRK_TRACKER_FOLDER_SIZE])
 {
-    const char *place = secure_getenv("TMPDIR");
+    const char *place = trk__os_trusted_variable("TMPDIR");
     int len = snprintf(ret_folder, TRK_TRACKER_FOLDER_SIZE, "%s/resource-tracker-XXXXXX",
                        place && place[0] == '/' ? place : "/tmp");
     if (len < 0 || len >= TRK_TRACKER_FOLDER_SIZE || !mkdtemp(ret_folder)) {
