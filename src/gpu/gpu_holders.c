@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "gpu/gpu_reach.h"
-#include "platform/linux/helper_pid.h"
+#include "platform/helper_pid.h"
 
 #include <ctype.h>
 #include <errno.h>

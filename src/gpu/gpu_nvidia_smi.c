@@ -4,7 +4,8 @@
 #include "base/cleanup.h"
 #include "gpu/gpu_backend.h"
 #include "gpu/nvidia_smi_parse.h"
-#include "platform/linux/helper_pid.h"
+#include "platform/helper_pid.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +14,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char **environ; /* POSIX leaves the declaration to the program */
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
@@ -59,18 +61,19 @@ struct backend {
 static int start(struct pipe_reader *reader, const char *program, const char *const arguments[])
 {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -errno;
+    int code = trk__os_pipe(false, ends);
+    if (code < 0)
+        return code;
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     pid_t pid;
-    int code = trk__helper_start(program, arguments, environ, ends[1], &reader->slot, &pid);
+    code = trk__helper_start(program, arguments, environ, ends[1], &reader->slot, &pid);
     close(ends[1]);
     if (code < 0) {
         close(ends[0]);
         return code;
     }
     reader->fd = ends[0];
-    reader->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    reader->pid_fd = trk__os_child_open(pid);
     return 0;
 }
 
@@ -79,7 +82,7 @@ static void kill_program(struct backend *self, struct pipe_reader *reader)
 {
     pthread_mutex_lock(&self->lock);
     if (reader->pid_fd >= 0)
-        syscall(SYS_pidfd_send_signal, reader->pid_fd, SIGKILL, NULL, 0);
+        trk__os_child_kill(reader->pid_fd);
     pthread_mutex_unlock(&self->lock);
 }
 
@@ -91,9 +94,8 @@ static void reap(struct backend *self, struct pipe_reader *reader)
     pthread_mutex_unlock(&self->lock);
     if (reader->fd >= 0)
         close(trk__steal_fd(&reader->fd));
-    siginfo_t info;
     if (pid_fd >= 0)
-        waitid(P_PIDFD, (id_t)pid_fd, &info, WEXITED);
+        trk__os_child_wait(pid_fd);
     trk__helper_forget(reader->slot);
     reader->slot = -1;
 }

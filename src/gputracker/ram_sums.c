@@ -1,4 +1,5 @@
 #include "gputracker/ram_sums.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static int reserve(struct trk_ram_scratch *scratch, size_t count)
 {
     if (count <= scratch->capacity)
         return 0;
-    struct trk_smaps_share *share = reallocarray(scratch->share, count, sizeof *share);
+    struct trk_smaps_share *share = trk__reallocarray(scratch->share, count, sizeof *share);
     if (!share)
         return -ENOMEM;
     scratch->share = share;

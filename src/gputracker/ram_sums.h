@@ -2,7 +2,7 @@
 #ifndef TRK_GPUTRACKER_RAM_SUMS_H
 #define TRK_GPUTRACKER_RAM_SUMS_H
 
-#include "platform/linux/proc_smaps.h"
+#include "platform/memory_map.h"
 
 struct trk_ram_sum {
     uint64_t private_bytes;

@@ -1,5 +1,6 @@
 #include "gputracker/ram_watch.h"
 
+#include "base/array.h"
 #include "base/less.h"
 
 #include <errno.h>
@@ -16,18 +17,13 @@ enum { READINGS_MAX = 3 };
 enum { READ_FIXED_NS = 60000, READ_PAGE_NS = 40 };
 static const int64_t BUDGET_MAX_NS = 50000000;
 
-struct figures {
-    uint64_t resident_pages, shared_pages, faults;
-    uint64_t start_stack; /* of the program that it runs */
-};
-
 struct trk_ram_process {
     pid_t pid;
     uint64_t start_ticks;
     bool was_read;
     bool doubtful;   /* others came, went or made copies: what it shares may not be what was read */
     bool unreadable; /* another user's: it is not asked again */
-    struct figures seen, read; /* at this look, and when it was read last */
+    struct trk_memory_figures seen, read; /* at this look, and when it was read last */
     int64_t cost_ns;
     struct trk_smaps smaps;
 };
@@ -54,12 +50,12 @@ static bool holds_memory(const struct trk_process *process)
     return process->is_read && trk__process_is_live(process);
 }
 
-static struct figures figures_of(const struct trk_process *process)
+static struct trk_memory_figures figures_of(const struct trk_process *process)
 {
-    return (struct figures){.resident_pages = process->resident_pages,
-                            .shared_pages = process->shared_pages,
-                            .faults = process->minor_faults + process->major_faults,
-                            .start_stack = process->start_stack};
+    return (struct trk_memory_figures){.resident_pages = process->resident_pages,
+                                       .shared_pages = process->shared_pages,
+                                       .faults = process->minor_faults + process->major_faults,
+                                       .start_stack = process->start_stack};
 }
 
 static bool same(const struct trk_ram_process *known, const struct trk_process *process)
@@ -73,10 +69,10 @@ static int reserve(struct trk_ram_watch *watch, uint32_t count)
         return 0;
     uint32_t capacity = count + count / 2;
     struct trk_ram_process *process =
-        reallocarray(watch->process, capacity, sizeof *watch->process);
+        trk__reallocarray(watch->process, capacity, sizeof *watch->process);
     if (process)
         watch->process = process;
-    const struct trk_smaps **list = reallocarray(watch->list, capacity, sizeof *list);
+    const struct trk_smaps **list = trk__reallocarray(watch->list, capacity, sizeof *list);
     if (list)
         watch->list = list;
     if (!process || !list)
@@ -238,7 +234,7 @@ static bool has_memory_of_parent(const struct trk_gather *gather, pid_t pid)
         return false;
     const struct trk_process *parent = &table->item[above];
     return holds_memory(parent) && table->item[index].start_stack == parent->start_stack &&
-           gather->context->is_machine && trk__proc_share_memory(pid, parent->pid) > 0;
+           trk__gather_share_memory(gather, pid, parent->pid);
 }
 
 static void read_process(struct trk_ram_watch *watch, struct trk_ram_process *process,
@@ -287,7 +283,8 @@ static void sum_up(struct trk_ram_watch *watch, const struct trk_gather *gather)
     for (int group = 0; group < TRK_RAM_GROUPS; group++) {
         size_t count = 0;
         for (uint32_t i = 0; i < watch->count; i++)
-            if (is_in((enum trk_ram_group)group, watch->process[i].pid == gather->account.options.root_pid))
+            if (is_in((enum trk_ram_group)group,
+                      watch->process[i].pid == gather->account.options.root_pid))
                 watch->list[count++] = &watch->process[i].smaps;
         struct trk_ram_sum sum;
         if (trk__ram_sum(watch->list, count, &watch->scratch, &sum) == 0)
@@ -355,19 +352,12 @@ static uint64_t distance(uint64_t a, uint64_t b)
 
 /* Takes what it shows now. False when it has exited. (Its CPU clock does not show that: while a process runs on another
  * core the kernel brings it up to date at its own ticks alone.) */
-static bool look_again(const struct trk_gather *gather, uint32_t index, struct trk_ram_process *process,
-                       uint64_t *moved_pages)
+static bool look_again(const struct trk_gather *gather, uint32_t index,
+                       struct trk_ram_process *process, uint64_t *moved_pages)
 {
-    struct trk_proc_stat stat;
-    struct trk_proc_statm statm;
-    if (trk__scan_read_now(&gather->scan, &gather->account.table, index, &stat, &statm) < 0 || stat.state == 'Z' ||
-        stat.state == 'X' || !statm.size_pages)
+    struct trk_memory_figures before = process->seen;
+    if (trk__gather_memory_now(gather, index, &process->seen) < 0)
         return false;
-    struct figures before = process->seen;
-    process->seen = (struct figures){.resident_pages = statm.resident_pages,
-                                     .shared_pages = statm.shared_pages,
-                                     .faults = stat.minor_faults + stat.major_faults,
-                                     .start_stack = stat.start_stack};
     if (!process->smaps.mappings)
         return true;
     if (before.start_stack != process->seen.start_stack)
@@ -381,7 +371,7 @@ static bool look_again(const struct trk_gather *gather, uint32_t index, struct t
 static void leave_out(struct trk_ram_process *process)
 {
     trk__smaps_clear(&process->smaps);
-    process->seen = (struct figures){0};
+    process->seen = (struct trk_memory_figures){0};
 }
 
 /* Returns how much those who are still there may have twice among them. Both lists have the same order. */

@@ -8,8 +8,8 @@
 #ifndef TRK_GPUTRACKER_RAM_WATCH_H
 #define TRK_GPUTRACKER_RAM_WATCH_H
 
-#include "platform/linux/gather.h"
 #include "gputracker/ram_sums.h"
+#include "platform/platform.h"
 
 enum trk_ram_group { TRK_RAM_MAIN, TRK_RAM_DESCENDANTS, TRK_RAM_COMBINED, TRK_RAM_GROUPS };
 

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/sysinfo.h>
+#include <unistd.h>
 
 /* A tracking file says at its start how many GPUs there are, so it waits for the driver. */
 static const int64_t GPU_WAIT_NS = INT64_C(3000000000);
@@ -252,20 +252,18 @@ static void on_row(void *state, const struct trk_session *session)
 void trk__usage_meter_init(struct trk_usage_meter *meter, struct trk_session *session,
                            const struct trk_gpu_tracker_options *options)
 {
-    struct sysinfo machine = {.mem_unit = 1};
-    uint32_t cores = (uint32_t)get_nprocs();
-    sysinfo(&machine);
+    uint32_t cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     *meter = (struct trk_usage_meter){
         .session = session, .form = options->form, .gpu_uuids = options->gpu_uuids};
     meter->usage = (struct trk_gpu_usage){
         .size = sizeof meter->usage,
-        .ram_capacity_bytes = (double)machine.totalram * machine.mem_unit,
+        .ram_capacity_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
         .system_core_count = cores,
         .n_expected_cores = options->n_expected_cores ? options->n_expected_cores : cores,
     };
     trk__usage_scale(&meter->form, &meter->scale, NULL);
     trk__ram_watch_init(&meter->ram, session->options.memory_budget_ratio);
-    session->gather.scan.without_io = true;
+    session->gather.options.without_io = true;
     session->observer =
         (struct trk_session_observer){.on_look = on_look, .on_row = on_row, .state = meter};
 }

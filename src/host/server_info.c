@@ -2,20 +2,16 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/parse.h"
 #include "base/real.h"
 #include "gpu/gpu.h"
-#include "platform/linux/sys_parse.h"
 #include "host/container.h"
+#include "platform/os.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-/* The first processor's part of cpuinfo is enough: the whole has one for each, and costs as much. */
-enum { CPUINFO_SIZE = 2048, SMALL_SIZE = 4096, GPUS_MAX = 256 };
+enum { GPUS_MAX = 256 };
 
 static const double MIB = 1024.0 * 1024.0;
 
@@ -36,81 +32,27 @@ static void put_hundredths(struct trk_json *json, const char *key, double value)
 
 /* ---- processors and memory ----------------------------------------------------------- */
 
-/* "0-3,8" is five. */
-static unsigned count_list(struct trk_cursor text)
-{
-    unsigned count = 0;
-    for (uint64_t first, last; trk__cursor_u64(&text, &first);) {
-        last = first;
-        if (trk__cursor_accept(&text, "-") && !trk__cursor_u64(&text, &last))
-            break;
-        if (last >= first && last - first < CPU_SETSIZE * 64)
-            count += (unsigned)(last - first) + 1;
-        if (!trk__cursor_accept(&text, ","))
-            break;
-    }
-    return count;
-}
-
-static unsigned count_processors(const struct trk_context *context)
-{
-    char text[SMALL_SIZE];
-    int len = trk__file_read_small_at(context->root_fd, "sys/devices/system/cpu/online", text,
-                                      sizeof text);
-    unsigned count = len > 0 ? count_list(trk__cursor(text, (size_t)len)) : 0;
-    long known = sysconf(_SC_NPROCESSORS_ONLN);
-    return count ? count : known > 0 ? (unsigned)known : 1;
-}
-
-static double memory_bytes(const struct trk_context *context)
-{
-    char text[SMALL_SIZE];
-    int len = trk__file_read_small_at(context->proc_fd, "meminfo", text, sizeof text);
-    struct trk_cursor cursor = trk__cursor(text, len > 0 ? (size_t)len : 0);
-    uint64_t kib;
-    if (!trk__cursor_accept(&cursor, "MemTotal:") || !trk__cursor_u64(&cursor, &kib))
-        return NAN;
-    return (double)kib * 1024;
-}
-
 void trk__server_size(const struct trk_context *context, double *ret_vcpus, double *ret_memory_mib)
 {
-    *ret_vcpus = count_processors(context);
-    *ret_memory_mib = memory_bytes(context) / MIB;
-}
-
-/* "model name" on x86; ARM tells numbers alone, which no person reads. */
-static bool find_cpu_model(const struct trk_context *context, char *ret_model, size_t size)
-{
-    char text[CPUINFO_SIZE];
-    int len = trk__file_read_small_at(context->proc_fd, "cpuinfo", text, sizeof text);
-    struct trk_cursor cursor = trk__cursor(text, len > 0 ? (size_t)len : 0), line;
-    while (trk__cursor_line(&cursor, &line)) {
-        if (!trk__cursor_accept(&line, "model name"))
-            continue;
-        trk__cursor_skip_blanks(&line);
-        if (!trk__cursor_accept(&line, ":"))
-            continue;
-        trk__cursor_skip_blanks(&line);
-        trk__cursor_copy(&line, ret_model, size);
-        return *ret_model != '\0';
-    }
-    return false;
+    *ret_vcpus = trk__machine_cpus(context);
+    *ret_memory_mib = trk__machine_memory_bytes(context) / MIB;
 }
 
 static void put_machine(struct trk_json *json, const struct trk_context *context)
 {
-    put_text(json, "os", "Linux");
+    struct utsname name;
+    put_text(json, "os", uname(&name) == 0 ? name.sysname : NULL);
     trk__json_key(json, "vcpus");
-    trk__json_u64(json, count_processors(context));
-    put_hundredths(json, "memory_mb", memory_bytes(context) / MIB);
+    trk__json_u64(json, trk__machine_cpus(context));
+    put_hundredths(json, "memory_mb", trk__machine_memory_bytes(context) / MIB);
 }
 
 static void put_processor(struct trk_json *json, const struct trk_context *context)
 {
     char model[96];
     struct utsname name;
-    put_text(json, "cpu_model", find_cpu_model(context, model, sizeof model) ? model : NULL);
+    put_text(json, "cpu_model",
+             trk__machine_cpu_model(context, model, sizeof model) ? model : NULL);
     put_text(json, "architecture", uname(&name) == 0 ? name.machine : NULL);
 }
 
@@ -174,16 +116,16 @@ static void put_allowed(struct trk_json *json, const struct trk_context *context
                         const struct trk_server_parts *parts)
 {
     struct trk_limits limits = {0};
-    cpu_set_t allowed;
+    unsigned allowed = trk__os_allowed_cpus();
     if (parts->limits)
         limits = *parts->limits;
     else
         trk__limits_read(context, &limits);
     trk__json_key(json, "vcpus_allowed");
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-        trk__json_i64(json, CPU_COUNT(&allowed));
+    if (allowed)
+        trk__json_u64(json, allowed);
     else
-        trk__json_null(json); /* more processors than the set holds */
+        trk__json_null(json);
     put_hundredths(json, "cpu_quota_cores", limits.has_cpu ? limits.cpu_cores : NAN);
     put_hundredths(json, "memory_limit_mb",
                    limits.has_memory ? (double)limits.memory_bytes / MIB : NAN);

@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "base/json.h"
-#include "platform/linux/cgroup.h"
+#include "platform/platform.h"
 #include "resource_tracker.h"
 
 struct trk_server_parts {

@@ -1,10 +1,8 @@
 /* What this machine allows: the sources, tried for a job that would be started now. */
 #include "base/sized.h"
-#include "platform/linux/proc_pagemap.h"
-#include "platform/linux/source.h"
+#include "platform/platform.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static void try_source(const struct trk_source_ops *ops, struct trk_source_info *info)
@@ -24,35 +22,11 @@ static void try_source(const struct trk_source_ops *ops, struct trk_source_info 
     trk__context_done(&context);
 }
 
-/* Not a total, but what the estimate of the memory is corrected with. */
-static void try_page_samples(struct trk_source_info *info)
-{
-    struct trk_context context;
-    struct trk_pagemap_sampler sampler;
-    info->name = "pages";
-    info->gives = "memory of large processes that share it, from samples of their pages";
-    snprintf(
-        info->why, sizeof info->why,
-        "page frames are shown to root with CAP_SYS_ADMIN alone: large processes that share memory "
-        "are estimated");
-    if (trk__context_init(&context, NULL, NULL) < 0)
-        return;
-    trk__pagemap_sampler_init(&sampler, &context, 1);
-    info->available = trk__pagemap_sampler_is_complete(&sampler);
-    trk__pagemap_sampler_done(&sampler);
-    trk__context_done(&context);
-    if (info->available)
-        info->why[0] = '\0';
-}
-
 int trk_source_at(size_t index, struct trk_source_info *ret_info)
 {
     struct trk_source_info info = {0};
     if (index > TRK_BY_COUNT)
         return -ERANGE;
-    if (index < TRK_BY_COUNT)
-        try_source(trk__sources[index], &info);
-    else
-        try_page_samples(&info);
+    try_source(index < TRK_BY_COUNT ? trk__sources[index] : &trk__page_samples_ops, &info);
     return trk__sized_give(ret_info, &info, sizeof info);
 }

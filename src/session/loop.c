@@ -3,10 +3,7 @@
 #include "session/session.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 
 /* Samples before the first row at 2, 4, 8... ms, so that a job shorter than the interval is seen. */
 static const int64_t PEEK_FIRST_NS = 2000000;
@@ -26,8 +23,9 @@ static bool awaits_peek(const struct trk_session *session)
 static int arm_timer(struct trk_session *session)
 {
     int64_t first_row_ns = session->grid_ns + (session->awaits_grid ? 0 : session->interval_ns);
-    return awaits_peek(session) ? trk__wait_loop_arm(&session->loop, next_peek_ns(session), 0)
-                                : trk__wait_loop_arm(&session->loop, first_row_ns, session->interval_ns);
+    return awaits_peek(session)
+               ? trk__wait_loop_arm(&session->loop, next_peek_ns(session), 0)
+               : trk__wait_loop_arm(&session->loop, first_row_ns, session->interval_ns);
 }
 
 int trk__loop_open(struct trk_session *session, struct trk_error *error)
@@ -36,35 +34,37 @@ int trk__loop_open(struct trk_session *session, struct trk_error *error)
     int code = trk__wait_loop_open(&session->loop, session->options.signal_fd, root_pid);
     if (code == 0)
         code = arm_timer(session);
-    return code < 0 ? trk__error_set(error, code, "cannot wait for events: %s", strerror(-code)) : 0;
+    return code < 0 ? trk__error_set(error, code, "cannot wait for events: %s", strerror(-code))
+                    : 0;
 }
 
 /* ---- process events ----
  *
  * The kernel reports every process of the machine, and a wake-up for each would cost more than the scans. So the first
- * event that waits wakes us, and is taken a while later with those that have followed: soon enough that the socket's
+ * event that waits wakes us, and is taken a while later with those that have followed: soon enough that the
  * buffer lasts, which the last drain shows. Where many come the time alone wakes us. */
 static const int64_t DRAIN_PERIOD_MIN_NS = 4000000;
 enum { DRAIN_FEWEST = 8, DRAIN_FEW_SHARE = 4 };
 
-/* How long events can wait, and how many: a burst of some hundred processes has to fit in the socket's buffer, which is
- * small for users who may not have a larger one. The name of a new program is read while it runs, so then nothing waits
+/* How long events can wait, and how many: a burst of some hundred processes has to fit in the buffer. The name of a new program is read while it runs, so then nothing waits
  * for long. */
 void trk__loop_watch_events(struct trk_session *session)
 {
-    enum { LARGE_BYTES = 8 << 20, LARGE_MANY = 800, SMALL_MANY = 200 };
+    enum { LARGE_MANY = 800, SMALL_MANY = 200 };
     const int64_t large_ns = 1024000000, named_ns = 256000000, small_ns = 64000000;
-    int bytes = 0, fd = session->gather.events_fd;
-    socklen_t size = sizeof bytes;
+    int fd = session->gather.events_fd;
     if (fd < 0)
         return;
-    bool is_large = getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) == 0 && bytes >= LARGE_BYTES;
+    bool is_large = trk__gather_keeps_many_events(&session->gather);
     session->pace = (struct trk_drain_pace){
         .period_ns = DRAIN_PERIOD_MIN_NS,
-        .longest_ns = !is_large ? small_ns : session->options.list_processes ? named_ns : large_ns,
+        .longest_ns = !is_large                         ? small_ns
+                      : session->options.list_processes ? named_ns
+                                                        : large_ns,
         .many = is_large ? LARGE_MANY : SMALL_MANY,
     };
-    trk__wait_loop_watch(&session->loop, fd, true); /* refused: what waits is taken at each sample */
+    trk__wait_loop_watch(&session->loop, fd,
+                         true); /* refused: what waits is taken at each sample */
 }
 
 static void drain_if_due(struct trk_session *session)
@@ -98,7 +98,8 @@ static int time_until_drain_ms(const struct trk_session *session)
  *
  * Each function returns 1 with an event, 0 when there is nothing to report, or a negative code. */
 
-static int end_session(struct trk_session *session, struct trk_event *event, struct trk_error *error)
+static int end_session(struct trk_session *session, struct trk_event *event,
+                       struct trk_error *error)
 {
     *event = (struct trk_event){.kind = TRK_EVENT_END};
     session->end_reported = true;
@@ -114,38 +115,18 @@ static bool is_over(const struct trk_session *session)
         return true;
     /* A daemon whose parents are gone is our child before any scan has found it. */
     return trk__process_live_count(&session->gather.account.table) == 0 &&
-           !(session->options.reap_children && trk__session_has_children(session));
+           !(session->options.reap_children && trk__children_any(&session->gather));
 }
 
-/* Stops and continuations are taken by their own kind of wait, so that zombies stay to be read. A traced root's stops
- * come in any kind of wait. */
-static int take_stops(struct trk_session *session, struct trk_event *event)
+static int take_root_change(struct trk_session *session, struct trk_event *event)
 {
-    struct trk_trace *trace = &session->gather.trace;
-    int found = 0;
-    for (unsigned taken = 0; !trk__trace_is_enough(trace, taken); taken++) {
-        siginfo_t info = {0};
-        if (waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WNOHANG) < 0 || !info.si_pid)
-            return found;
-        if (info.si_code == CLD_TRAPPED)
-            trk__trace_stop(trace, info.si_pid, info.si_status);
-        if (info.si_pid != session->gather.account.options.root_pid || info.si_code != CLD_STOPPED)
-            continue;
-        *event = (struct trk_event){.kind = TRK_EVENT_STOPPED, .signal = info.si_status};
-        found = 1;
-    }
-    return found;
-}
-
-static int take_traced_change(struct trk_trace *trace, struct trk_event *event)
-{
-    if (trace->change == TRK_TRACE_NO_CHANGE)
+    int signal;
+    enum trk_root_change change = trk__children_root_change(&session->gather, &signal);
+    if (change == TRK_ROOT_UNCHANGED)
         return 0;
-    *event = (struct trk_event){
-        .kind = trace->change == TRK_TRACE_STOPPED ? TRK_EVENT_STOPPED : TRK_EVENT_CONTINUED,
-        .signal = trace->change_signal,
-    };
-    trace->change = TRK_TRACE_NO_CHANGE;
+    *event = (struct trk_event){.kind = change == TRK_ROOT_STOPPED ? TRK_EVENT_STOPPED
+                                                                   : TRK_EVENT_CONTINUED,
+                                .signal = signal};
     return 1;
 }
 
@@ -153,25 +134,24 @@ static void take_exits(struct trk_session *session)
 {
     if (!session->options.reap_children)
         return;
-    trk__session_take_zombies(session);
+    session->root_is_zombie |= trk__children_reap(&session->gather);
     if (session->root_is_zombie && session->options.wait_descendants) {
         trk__gather_reap(&session->gather, session->gather.account.options.root_pid, false);
         session->root_is_zombie = false;
-        trk__session_take_zombies(session);
+        trk__children_reap(&session->gather);
     }
     /* The last one known can have left others behind, as a daemon's parent does. */
-    if (session->gather.account.root.is_gone && trk__process_live_count(&session->gather.account.table) == 0)
+    if (session->gather.account.root.is_gone &&
+        trk__process_live_count(&session->gather.account.table) == 0)
         trk__session_peek(session);
 }
 
 static int on_child(struct trk_session *session, struct trk_event *event, struct trk_error *error)
 {
-    session->gather.trace.has_more = false;
-    int found = session->options.reap_children ? take_stops(session, event) : 0;
+    if (session->options.reap_children)
+        trk__children_take_stops(&session->gather);
     take_exits(session);
-    if (is_over(session))
-        return end_session(session, event, error);
-    return found ? found : take_traced_change(&session->gather.trace, event);
+    return is_over(session) ? end_session(session, event, error) : take_root_change(session, event);
 }
 
 /* A large tree, whose sample takes a good part of the time until the next one, skips some. */
@@ -198,7 +178,8 @@ static int on_timer(struct trk_session *session, uint64_t expirations, struct tr
     if (awaits_peek(session)) {
         peek(session);
         int code = arm_timer(session);
-        return code < 0 ? trk__error_set(error, code, "cannot set the timer: %s", strerror(-code)) : 0;
+        return code < 0 ? trk__error_set(error, code, "cannot set the timer: %s", strerror(-code))
+                        : 0;
     }
     session->missed_ticks += expirations - 1;
     if (session->awaits_grid) {
@@ -228,7 +209,8 @@ static int handle(struct trk_session *session, const struct trk_wake *wake, stru
             trk__session_peek(session);
         return is_over(session) ? end_session(session, event, error) : 0;
     case TRK_WAKE_EVENTS:
-        session->pace.due_ns = trk__context_monotonic_ns(&session->context) + session->pace.period_ns;
+        session->pace.due_ns =
+            trk__context_monotonic_ns(&session->context) + session->pace.period_ns;
         return 0;
     case TRK_WAKE_NOTHING:
         break;
@@ -250,8 +232,9 @@ int trk_session_next(trk_session *session, struct trk_event *ret_event, struct t
     }
     for (;;) {
         struct trk_wake wake;
-        bool has_more = session->gather.trace.has_more;
-        int code = trk__wait_loop_next(&session->loop, has_more ? 0 : time_until_drain_ms(session), &wake);
+        bool has_more = trk__children_have_more(&session->gather);
+        int code =
+            trk__wait_loop_next(&session->loop, has_more ? 0 : time_until_drain_ms(session), &wake);
         if (code < 0 && (code != -EINTR || session->options.interruptible))
             return trk__error_set(error, code, "cannot wait for events: %s", strerror(-code));
         drain_if_due(session);

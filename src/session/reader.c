@@ -1,12 +1,10 @@
 /* One reading without a session: counters since the start of a process or since boot, as JSON. */
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
-#include "platform/collector.h"
 #include "gpu/gpu.h"
-#include "platform/linux/mount_table.h"
-#include "platform/linux/gather.h"
+#include "platform/collector.h"
+#include "platform/platform.h"
 
 #include <errno.h>
 #include <math.h>
@@ -110,44 +108,6 @@ static int give(struct trk_buffer *text, char **ret_json, struct trk_error *erro
 
 /* ---- a process ----------------------------------------------------------------------- */
 
-struct sums {
-    uint64_t user_ticks, system_ticks, memory_bytes, resident_bytes;
-    struct trk_proc_io io;
-};
-
-static void add_cpu(struct sums *sums, const struct trk_reader *reader, pid_t pid, bool with_waited)
-{
-    struct trk_proc_files files = trk__proc_files(pid);
-    struct trk_proc_stat stat;
-    if (trk__proc_read_stat(&reader->context, &files, &stat) < 0)
-        return;
-    sums->user_ticks += stat.user_ticks + (with_waited ? stat.waited_user_ticks : 0);
-    sums->system_ticks += stat.system_ticks + (with_waited ? stat.waited_system_ticks : 0);
-}
-
-/* Where the share of a process cannot be read (another user's), its resident memory stands in. */
-static void add_memory_and_io(struct sums *sums, const struct trk_reader *reader, pid_t pid)
-{
-    const struct trk_context *context = &reader->context;
-    struct trk_proc_files files = trk__proc_files(pid);
-    struct trk_proc_statm statm;
-    struct trk_proc_rollup rollup;
-    struct trk_proc_io io;
-    if (trk__proc_read_statm(context, &files, &statm) < 0 || !statm.size_pages)
-        return;
-    uint64_t resident = statm.resident_pages * context->page_bytes;
-    sums->resident_bytes += resident;
-    sums->memory_bytes += trk__proc_read_rollup(context, pid, &rollup) == 0 ? rollup.pss_bytes : resident;
-    if (trk__proc_read_io(context, &files, &io) < 0)
-        return;
-    sums->io.read_chars += io.read_chars;
-    sums->io.write_chars += io.write_chars;
-    sums->io.read_calls += io.read_calls;
-    sums->io.write_calls += io.write_calls;
-    sums->io.read_bytes += io.read_bytes;
-    sums->io.write_bytes += io.write_bytes;
-}
-
 static void put_pids(struct trk_json *json, const struct trk_process_table *table)
 {
     trk__json_key(json, "pids");
@@ -158,39 +118,18 @@ static void put_pids(struct trk_json *json, const struct trk_process_table *tabl
 }
 
 static void put_sums(struct trk_json *json, const struct trk_reader *reader,
-                     const struct sums *sums)
+                     const struct trk_tree_sums *sums)
 {
     put_ticks(json, reader, "utime", "utime_ticks", sums->user_ticks);
     put_ticks(json, reader, "stime", "stime_ticks", sums->system_ticks);
     put_count(json, "memory", sums->memory_bytes / KIB);
     put_count(json, "rss", sums->resident_bytes / KIB);
-    put_count(json, "rchar", sums->io.read_chars);
-    put_count(json, "wchar", sums->io.write_chars);
-    put_count(json, "syscr", sums->io.read_calls);
-    put_count(json, "syscw", sums->io.write_calls);
-    put_count(json, "read_bytes", sums->io.read_bytes);
-    put_count(json, "write_bytes", sums->io.write_bytes);
-}
-
-/* The job of one read: no descriptors are kept and no source is opened. */
-static int find_tree(struct trk_reader *reader, struct trk_gather *gather, pid_t pid)
-{
-    struct trk_account_options options = {
-        .root_pid = pid,
-        .has_children = true,
-        .histories_max = 1,
-        .page_bytes = reader->context.page_bytes,
-        .ticks_per_second = (uint64_t)reader->context.ticks_per_second,
-    };
-    trk__gather_init(gather, &reader->context);
-    gather->scan.self_pid = 0; /* the reader can be in the tree */
-    gather->scan.keeps_no_fds = true;
-    int code = trk__account_init(&gather->account, &options);
-    if (code == 0)
-        code = trk__scan_root(&gather->scan, &gather->stream, pid);
-    if (code == 0)
-        code = trk__scan_find(&gather->scan, &gather->stream, 0, false, false);
-    return code;
+    put_count(json, "rchar", sums->read_chars);
+    put_count(json, "wchar", sums->write_chars);
+    put_count(json, "syscr", sums->read_calls);
+    put_count(json, "syscw", sums->write_calls);
+    put_count(json, "read_bytes", sums->read_bytes);
+    put_count(json, "write_bytes", sums->write_bytes);
 }
 
 int trk_reader_process(trk_reader *reader, pid_t pid, bool children, char **ret_json,
@@ -198,25 +137,21 @@ int trk_reader_process(trk_reader *reader, pid_t pid, bool children, char **ret_
 {
     struct trk_gather gather;
     const struct trk_process_table *table = &gather.account.table;
-    int code = find_tree(reader, &gather, pid);
+    struct trk_tree_sums sums;
+    int code = trk__gather_init(&gather, &reader->context, NULL);
+    if (code == 0)
+        code = trk__gather_read_tree(&gather, pid, children, &sums);
     if (code < 0) {
         trk__gather_done(&gather);
         return trk__error_set(
             error, code, code == -ESRCH ? "no process with pid %d" : "cannot look at process %d",
             (int)pid);
     }
-    struct sums sums = {0};
-    uint32_t count = children ? table->count : 1;
-    for (uint32_t i = 0; i < count; i++)
-        add_cpu(&sums, reader, table->item[table->order[i]].pid, children);
-    int64_t cpu_read_ns = trk__context_monotonic_ns(&reader->context);
-    for (uint32_t i = 0; i < count; i++)
-        add_memory_and_io(&sums, reader, table->item[table->order[i]].pid);
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     struct trk_json json = trk__json(&text);
     trk__json_begin_object(&json);
-    put_time(&json, reader, cpu_read_ns);
+    put_time(&json, reader, sums.cpu_read_ns);
     put_count(&json, "pid", (uint64_t)pid);
     put_count(&json, "children", table->count - 1);
     put_pids(&json, table);
@@ -242,16 +177,6 @@ static void read_system(const struct trk_reader *reader, struct trk_sample *samp
     }
 }
 
-static uint64_t count_processes(const struct trk_reader *reader)
-{
-    struct trk_proc_list list;
-    bool changed;
-    trk__proc_list_init(&list, &reader->context);
-    uint64_t count = trk__proc_list_refresh(&list, 0, true, &changed) == 0 ? list.now.count : 0;
-    trk__proc_list_done(&list);
-    return count;
-}
-
 /* Nanoseconds as the collector keeps them, back to the ticks that they were made of. */
 static uint64_t ticks_of(const struct trk_reader *reader, uint64_t ns)
 {
@@ -275,8 +200,9 @@ static void put_disks(struct trk_json *json, struct trk_sample *sample)
     trk__json_end_object(json);
 }
 
-static void put_space(struct trk_json *json, const char *point, const struct statvfs *stat)
+static void put_space(void *state, const char *point, const struct statvfs *stat)
 {
+    struct trk_json *json = state;
     uint64_t total = (uint64_t)stat->f_blocks * stat->f_frsize,
              left = (uint64_t)stat->f_bavail * stat->f_frsize;
     trk__json_key(json, point);
@@ -285,31 +211,6 @@ static void put_space(struct trk_json *json, const char *point, const struct sta
     put_count(json, "used", total > left ? total - left : 0);
     put_count(json, "free", left);
     trk__json_end_object(json);
-}
-
-/* A file system that another machine serves is left out: it may never answer, and here nobody waits beside. */
-static void put_spaces(struct trk_json *json, const struct trk_reader *reader)
-{
-    struct trk_mount_table table = {0};
-    struct trk_kept_file file;
-    struct trk_buffer text;
-    trk__kept_file_init(&file, reader->context.proc_fd, "self/mountinfo", TRK_FILE_MANY_RECORDS);
-    trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
-    trk__json_key(json, "disk_spaces");
-    trk__json_begin_object(json);
-    if (trk__kept_file_read(&file, &text) == 0)
-        trk__mount_table_parse(&table, &reader->context, trk__cursor(text.data, text.len));
-    for (uint32_t i = 0; i < table.count; i++) {
-        const struct trk_mount *mount = &table.item[i];
-        struct statvfs stat;
-        if (!mount->remote && !mount->copy &&
-            reader->context.statvfs(&reader->context, mount->point, &stat) == 0 && stat.f_blocks)
-            put_space(json, mount->point, &stat);
-    }
-    trk__json_end_object(json);
-    trk__mount_table_done(&table);
-    trk__buffer_done(&text);
-    trk__kept_file_close(&file);
 }
 
 static void put_memory(struct trk_json *json, const struct trk_sample *sample)
@@ -335,13 +236,16 @@ int trk_reader_system(trk_reader *reader, char **ret_json, struct trk_error *err
     struct trk_json json = trk__json(&text);
     trk__json_begin_object(&json);
     put_time(&json, reader, sample.read_ns[TRK_SOURCE_STAT]);
-    put_count(&json, "processes", count_processes(reader));
+    put_count(&json, "processes", trk__machine_processes(&reader->context));
     put_count(&json, "forks", sample.raw[TRK_M_SYS_FORKS_TOTAL]);
     put_ticks(&json, reader, "utime", "utime_ticks", ticks_of(reader, sample.raw[TRK_M_SYS_UTIME]));
     put_ticks(&json, reader, "stime", "stime_ticks", ticks_of(reader, sample.raw[TRK_M_SYS_STIME]));
     put_memory(&json, &sample);
     put_disks(&json, &sample);
-    put_spaces(&json, reader);
+    trk__json_key(&json, "disk_spaces");
+    trk__json_begin_object(&json);
+    trk__mounts_visit(&reader->context, put_space, &json);
+    trk__json_end_object(&json);
     put_count(&json, "net_recv_bytes", sample.raw[TRK_M_SYS_NET_RECV_BYTES]);
     put_count(&json, "net_sent_bytes", sample.raw[TRK_M_SYS_NET_SENT_BYTES]);
     put_gpu(&json, reader, NULL);

@@ -67,30 +67,17 @@ static void begin_file(struct trk_session *session)
     session->lists_processes |= session->options.rows & TRK_ROWS_SYSTEM;
 }
 
-/* The words of a process that runs already; it may change them or hide them, and then has a name at least. */
+/* The words of a process that runs already. */
 static void find_command(struct trk_session *session, pid_t root_pid)
 {
-    char path[32], folder[PATH_MAX], words[COMMAND_BYTES_MAX + 1];
-    snprintf(path, sizeof path, "%d/cmdline", (int)root_pid);
-    int proc_fd = session->context.proc_fd;
-    TRK_CLEANUP_FD int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    ssize_t len = fd < 0 ? -1 : read(fd, words, sizeof words - 1);
+    char folder[PATH_MAX], words[COMMAND_BYTES_MAX + 1];
     char *command[COMMAND_WORDS_MAX + 1] = {NULL};
-    words[len > 0 ? len : 0] = '\0';
-    size_t count = 0;
+    size_t count = 0, len = trk__process_command(&session->context, root_pid, words, sizeof words,
+                                                 folder, sizeof folder);
     for (char *at = words; at < words + len && count < COMMAND_WORDS_MAX; at += strlen(at) + 1)
         command[count++] = at;
-    if (!count) {
-        snprintf(path, sizeof path, "%d/comm", (int)root_pid);
-        if (trk__file_read_small_at(proc_fd, path, words, sizeof words) <= 0)
-            return;
-        words[strcspn(words, "\n")] = '\0';
-        command[0] = words;
-    }
-    snprintf(path, sizeof path, "%d/cwd", (int)root_pid);
-    len = readlinkat(proc_fd, path, folder, sizeof folder - 1);
-    folder[len > 0 ? len : 0] = '\0';
-    trk__recorder_set_command(session->recorder, command, len > 0 ? folder : NULL);
+    if (count)
+        trk__recorder_set_command(session->recorder, command, *folder ? folder : NULL);
 }
 
 void trk__session_record_start(struct trk_session *session, pid_t root_pid)

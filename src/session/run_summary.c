@@ -1,5 +1,3 @@
-#include "base/file.h"
-#include "base/parse.h"
 #include "base/real.h"
 #include "base/sized.h"
 #include "session/session.h"
@@ -19,23 +17,10 @@ static double limit_that_was_hit(const struct trk_session *session)
 {
     const struct trk_sample *last = &session->sample[session->current];
     const struct trk_oom_kill *logged = &session->gather.account.kills.last;
-    bool is_machine = logged->pid ? !logged->by_cgroup : !trk__sample_has(last, TRK_M_SYS_CG_MEM_LIMIT);
+    bool is_machine =
+        logged->pid ? !logged->by_cgroup : !trk__sample_has(last, TRK_M_SYS_CG_MEM_LIMIT);
     enum trk_metric limit = is_machine ? TRK_M_SYS_MEM_TOTAL : TRK_M_SYS_CG_MEM_LIMIT;
     return trk__sample_has(last, limit) ? (double)last->raw[limit] : NAN;
-}
-
-/* Not ru_maxrss: that is inherited from whatever started the tracker. */
-static double own_peak_rss_bytes(const struct trk_context *context)
-{
-    char text[4096];
-    int len = trk__file_read_small_at(context->proc_fd, "self/status", text, sizeof text);
-    struct trk_cursor cursor = trk__cursor(text, len > 0 ? (size_t)len : 0);
-    struct trk_cursor line;
-    uint64_t kib;
-    while (trk__cursor_line(&cursor, &line))
-        if (trk__cursor_accept(&line, "VmHWM:") && trk__cursor_u64(&line, &kib))
-            return (double)kib * 1024;
-    return NAN;
 }
 
 void trk_session_overhead(const trk_session *session, struct trk_summary *summary)
@@ -47,7 +32,7 @@ void trk_session_overhead(const trk_session *session, struct trk_summary *summar
     getrusage(RUSAGE_SELF, &own);
     known.overhead_cpu_seconds = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) +
                                  (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1e-6;
-    known.overhead_peak_rss_bytes = own_peak_rss_bytes(&session->context);
+    known.overhead_peak_rss_bytes = trk__own_peak_rss_bytes(&session->context);
     trk__sized_give(summary, &known, sizeof known);
 }
 
@@ -63,9 +48,9 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
         .samples = session->stats.rows,
         .missed_ticks = session->missed_ticks,
         .time_limit_seconds = session->time_limit_seconds,
-        .memory_true_reads = session->memory.true_reads,
-        .memory_longest_read_seconds = (double)session->memory.longest_read_ns * 1e-9,
-        .memory_limits = session->memory.limits,
+        .memory_true_reads = session->gather.memory.reads,
+        .memory_longest_read_seconds = (double)session->gather.memory.longest_read_ns * 1e-9,
+        .memory_limits = session->gather.memory.limits,
         .overhead_cpu_seconds = NAN,
         .overhead_peak_rss_bytes = NAN,
     };

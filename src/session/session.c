@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/real.h"
 #include "base/sized.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +11,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double INTERVAL_MIN_SECONDS = 0.001;
@@ -93,19 +91,23 @@ static int choose_sources(struct trk_session *session, const char *sources, stru
     for (const char *at = sources ? sources : ""; *at;) {
         size_t len = strcspn(at, ",");
         unsigned id = 0;
-        while (id < TRK_BY_PTRACE && (strlen(trk__sources[id]->name) != len || strncmp(at, trk__sources[id]->name, len)))
+        while (id < TRK_BY_PTRACE &&
+               (strlen(trk__sources[id]->name) != len || strncmp(at, trk__sources[id]->name, len)))
             id++;
         if (id == TRK_BY_PTRACE)
-            return trk__error_set(error, -EINVAL,
-                                  "'%.*s' is no source; there are wait4, events, taskstats, perf and hwm", (int)len, at);
+            return trk__error_set(
+                error, -EINVAL,
+                "'%.*s' is no source; there are wait4, events, taskstats, perf and hwm", (int)len,
+                at);
         wanted |= 1u << id;
         at += len + (at[len] == ',');
     }
     if (!session->options.children) /* the others are of whole trees */
         wanted &= 1u << TRK_BY_HWM;
-    session->gather.wanted = session->context.is_machine ? wanted : 0;
-    session->gather.wants_names = session->options.list_processes;
-    session->gather.scan.wants_switches = session->options.schema == TRK_SCHEMA_FULL && session->options.output_path;
+    session->gather.options.wanted = session->context.is_machine ? wanted : 0;
+    session->gather.options.wants_names = session->options.list_processes;
+    session->gather.options.wants_switches =
+        session->options.schema == TRK_SCHEMA_FULL && session->options.output_path;
     return 0;
 }
 
@@ -144,8 +146,10 @@ int trk_session_new(const struct trk_options *given, trk_session **ret_session,
                            "or start the job from a process of its own");
     if (code == 0)
         code = trk__context_init(&session->context, options->root_path, error);
-    trk__gather_init(&session->gather, &session->context);
-    trk__job_memory_init(&session->memory, &session->context, options->memory, options->memory_budget_ratio);
+    struct trk_gather_options wishes = {.memory = options->memory,
+                                        .memory_budget_ratio = options->memory_budget_ratio};
+    if (trk__gather_init(&session->gather, &session->context, &wishes) < 0 && code == 0)
+        code = trk__error_set(error, -ENOMEM, "out of memory");
     if (code == 0)
         code = choose_sources(session, options->sources, error);
     if (code == 0 && options->observation_log)
@@ -188,7 +192,6 @@ void trk_session_free(trk_session *session)
     trk__cloud_watch_free(session->cloud);
     for (unsigned i = 0; i < session->collector_count; i++)
         session->collector[i].ops->close(session->collector[i].self);
-    trk__job_memory_done(&session->memory);
     trk__gather_done(&session->gather);
     trk__gpu_close(session->gpu);
     free(session->gpus);
@@ -237,8 +240,6 @@ static void set_account_options(const struct trk_session *session, pid_t root_pi
     enum { HISTORIES_LISTED = 10000, HISTORIES = 256 };
     const struct trk_context *context = &session->context;
     bool is_child = session->options.reap_children;
-    struct timespec boot;
-    struct rusage own = {0};
     int64_t now_ns = trk__context_monotonic_ns(context);
     *ret_options = (struct trk_account_options){
         .root_pid = root_pid,
@@ -251,12 +252,13 @@ static void set_account_options(const struct trk_session *session, pid_t root_pi
         .ticks_per_second = (uint64_t)context->ticks_per_second,
         .start_ns = session->start_ns,
         .realtime_offset_ns = session->start_realtime_ns - session->start_ns,
-        .wanted = session->gather.wanted,
+        .wanted = session->gather.options.wanted,
     };
-    if (context->is_machine && clock_gettime(CLOCK_BOOTTIME, &boot) == 0)
-        ret_options->boot_offset_ns = (int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec - now_ns;
-    if (is_child && getrusage(RUSAGE_SELF, &own) == 0)
-        ret_options->own_peak_rss_bytes = (uint64_t)own.ru_maxrss * 1024;
+    int64_t boot_ns = context->is_machine ? trk__os_boot_clock_ns() : 0;
+    if (boot_ns)
+        ret_options->boot_offset_ns = boot_ns - now_ns;
+    if (is_child)
+        ret_options->own_peak_rss_bytes = trk__os_peak_rss_bytes();
 }
 
 static int start_job(struct trk_session *session, pid_t root_pid, struct trk_error *error)
@@ -289,24 +291,11 @@ static void take_first_sample(struct trk_session *session, bool too_late)
         trk__session_ask_gpus(session);
     }
     trk__account_fill_first(&session->gather.account, sample);
-    if (trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL)) {
-        session->gather.scan.first_forks = sample->raw[TRK_M_SYS_FORKS_TOTAL];
-        struct trk_observation machine = {.kind = TRK_OBS_MACHINE,
-                                          .at_ns = sample->read_ns[TRK_SOURCE_STAT],
-                                          .machine.forks = session->gather.scan.first_forks};
-        trk__observe(&session->gather.stream, &machine);
-    }
+    if (trk__sample_has(sample, TRK_M_SYS_FORKS_TOTAL))
+        trk__gather_first_forks(&session->gather, sample->raw[TRK_M_SYS_FORKS_TOTAL],
+                                sample->read_ns[TRK_SOURCE_STAT]);
     session->oom_kills_known = trk__sample_has(sample, TRK_M_SYS_CG_OOM_KILLS);
     session->oom_kills_first = sample->raw[TRK_M_SYS_CG_OOM_KILLS];
-}
-
-/* A child that has run and ended before we got the processor back. */
-static bool has_ended_already(const struct trk_session *session, pid_t root_pid)
-{
-    siginfo_t info = {0};
-    return session->options.reap_children && root_pid &&
-           waitid(P_PID, (id_t)root_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == root_pid;
 }
 
 static void start_trace(struct trk_session *session, pid_t root_pid)
@@ -318,12 +307,8 @@ static void start_trace(struct trk_session *session, pid_t root_pid)
         trk__session_add_note(session, "ends are not traced: /proc does not show the job");
         return;
     }
-    int code = trk__trace_start(&session->gather.trace, &session->context, &session->gather.stream, root_pid);
-    if (code == 0)
-        return;
-    if (trk__source_ptrace_ops.probe(&session->context, why) == 0) /* then it is this job */
-        trk__source_refuse(why, code, "%s", strerror(-code));
-    trk__session_add_note(session, "ends are not traced: %s", why);
+    if (trk__children_trace(&session->gather, root_pid, why) < 0)
+        trk__session_add_note(session, "ends are not traced: %s", why);
 }
 
 int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *error)
@@ -335,9 +320,10 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     int code = start_job(session, root_pid, error);
     if (code < 0)
         return code;
-    /* What the system did in such a job's life can't be known any more: its counters stay absent, and
+    /* A child can have run and exited before we got the processor back. What the system did meanwhile can't be known: its counters stay absent, and
      * without rows there is nothing to open at all. */
-    bool too_late = has_ended_already(session, root_pid);
+    bool too_late =
+        session->options.reap_children && root_pid && trk__children_has_exited(root_pid);
     if (root_pid && !too_late && session->observer.on_look) {
         trk__gather_read(&session->gather); /* it can exit before the first sample */
         session->observer.on_look(session->observer.state, session);
@@ -368,14 +354,16 @@ static void finish_account(struct trk_session *session)
     if (session->oom_kills_known && trk__sample_has(last, TRK_M_SYS_CG_OOM_KILLS)) {
         struct trk_observation count = {.kind = TRK_OBS_OOM_COUNT,
                                         .at_ns = session->last_tick_ns,
-                                        .number = last->raw[TRK_M_SYS_CG_OOM_KILLS] - session->oom_kills_first};
+                                        .number = last->raw[TRK_M_SYS_CG_OOM_KILLS] -
+                                                  session->oom_kills_first};
         trk__observe(&session->gather.stream, &count);
     }
     trk__gather_finish(&session->gather, session->options.list_processes);
     struct trk_cpu_verdict cpu = trk__account_cpu(&session->gather.account, false, false);
     if (cpu.estimated_ns > cpu.cpu_ns / WORTH_A_NOTE)
         trk__session_add_note(session,
-                              "%.3g s of the CPU time are estimated: no process waited for some of the processes, and "
+                              "%.3g s of the CPU time are estimated: no process waited for some of "
+                              "the processes, and "
                               "%s does not count how they end",
                               (double)cpu.estimated_ns * 1e-9, cpu.source);
 }
@@ -409,10 +397,8 @@ int trk_session_signal(trk_session *session, int signal)
     const struct trk_process_table *table = &session->gather.account.table;
     for (uint32_t i = 0; i < table->count; i++) {
         uint32_t index = table->order[i];
-        struct trk_proc_stat stat;
-        struct trk_proc_statm statm;
         if (trk__process_is_live(&table->item[index]) &&
-            trk__scan_read_now(&session->gather.scan, table, index, &stat, &statm) != -ESRCH &&
+            trk__gather_still_runs(&session->gather, index) &&
             kill(table->item[index].pid, signal) == 0)
             sent++;
     }
@@ -426,7 +412,7 @@ int trk_session_signal(trk_session *session, int signal)
 
 void trk_session_let_go(trk_session *session)
 {
-    trk__trace_let_go(&session->gather.trace);
+    trk__children_let_go(&session->gather);
 }
 
 int trk_session_gpu(const trk_session *session, uint32_t index, struct trk_gpu_info *ret_info)

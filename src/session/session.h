@@ -3,13 +3,12 @@
 #define TRK_SESSION_SESSION_H
 
 #include "base/context.h"
-#include "platform/collector.h"
-#include "platform/linux/gather.h"
 #include "gpu/gpu.h"
-#include "platform/wait_loop.h"
 #include "host/cloud.h"
 #include "metric/derive.h"
-#include "platform/linux/job_memory.h"
+#include "platform/collector.h"
+#include "platform/platform.h"
+#include "platform/wait_loop.h"
 #include "session/record.h"
 #include "session/run_stats.h"
 #include "snapshot/recorder.h"
@@ -19,7 +18,8 @@ enum { TRK_COLLECTORS_MAX = 16, TRK_NOTE_SIZE = 160, TRK_NOTES_MAX = 8 };
 
 /* Is called with what a sample has read. */
 struct trk_session_observer {
-    void (*on_look)(void *state, struct trk_session *session); /* a sample of the job; NULL: no observer */
+    void (*on_look)(void *state,
+                    struct trk_session *session); /* a sample of the job; NULL: no observer */
     void (*on_row)(void *state, const struct trk_session *session); /* the row is derived */
     void *state;
 };
@@ -37,7 +37,6 @@ struct trk_session {
     int64_t interval_ns;
     struct trk_context context;
     struct trk_gather gather;
-    struct trk_job_memory memory;
     struct {
         const struct trk_collector_ops *ops;
         void *self;
@@ -86,7 +85,8 @@ static inline const struct trk_account *trk__session_account(const struct trk_se
 /* The job is over: its root has exited. False where only the machine is tracked. */
 static inline bool trk__session_root_has_exited(const struct trk_session *session)
 {
-    return session->gather.account.options.root_pid && (session->gather.account.root.is_gone || session->root_is_zombie);
+    return session->gather.account.options.root_pid &&
+           (session->gather.account.root.is_gone || session->root_is_zombie);
 }
 
 /* Finds out whether there are GPUs, unless that is known. */
@@ -110,14 +110,6 @@ void trk__session_begin_grid(struct trk_session *session);
 
 /* One row: gather, reduce, derive, write. Returns the writer's failure. */
 int trk__session_tick(struct trk_session *session, struct trk_error *error);
-
-/* Reaps the zombies among our children, each after a last read; stops at the root, which is left for the closing row
- * (root_is_zombie). */
-void trk__session_take_zombies(struct trk_session *session);
-
-/* Whether this process has any child but its helpers, running or not: as the subreaper it has all that is left of the
- * job. */
-bool trk__session_has_children(const struct trk_session *session);
 
 /* Keeps a line for trk_session_note. */
 void trk__session_add_note(struct trk_session *session, const char *format, ...)

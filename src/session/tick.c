@@ -1,12 +1,9 @@
 /* One sample: gather, reduce, derive, write. */
-#include "platform/linux/helper_pid.h"
 #include "session/session.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static uint64_t raw_or_none(const struct trk_sample *sample, enum trk_metric metric)
 {
@@ -19,7 +16,8 @@ static bool is_machine_due(struct trk_session *session)
 {
     const int64_t apart_ns = 100000000;
     int64_t now_ns = trk__context_monotonic_ns(&session->context);
-    if (session->gather.events_fd >= 0 && !session->finished && now_ns - session->machine_read_ns < apart_ns)
+    if (session->gather.events_fd >= 0 && !session->finished &&
+        now_ns - session->machine_read_ns < apart_ns)
         return false;
     session->machine_read_ns = now_ns;
     return true;
@@ -47,7 +45,8 @@ static void gather(struct trk_session *session, const struct trk_sample *sample,
     struct trk_gather *gather = &session->gather;
     struct trk_obs_machine machine = {
         .cpu_ns = raw_or_none(sample, TRK_M_SYS_CPU),
-        .idle_ns = raw_or_none(sample, TRK_M_SYS_CPU_IDLE) + raw_or_none(sample, TRK_M_SYS_CPU_IOWAIT),
+        .idle_ns =
+            raw_or_none(sample, TRK_M_SYS_CPU_IDLE) + raw_or_none(sample, TRK_M_SYS_CPU_IOWAIT),
         .other_ns = raw_or_none(sample, TRK_M_SYS_CPU_STEAL) +
                     (sample->interrupts_apart ? raw_or_none(sample, TRK_M_SYS_CPU_IRQ) : 0),
         .forks = raw_or_none(sample, TRK_M_SYS_FORKS_TOTAL),
@@ -62,9 +61,8 @@ static void gather(struct trk_session *session, const struct trk_sample *sample,
     if (finds)
         trk__gather_find(gather, machine.forks, session->lists_processes);
     trk__gather_read(gather);
-    if (gather->is_visible)
-        trk__job_memory_sample(&session->memory, gather);
-    trk__gather_sample(gather, machine.cpu_ns || machine.forks || machine.memory_bytes ? &machine : NULL);
+    trk__gather_sample(gather,
+                       machine.cpu_ns || machine.forks || machine.memory_bytes ? &machine : NULL);
     if (gather->gave_up)
         trk__session_add_note(session, "process events were given up: %s", gather->gave_up);
     gather->gave_up = NULL;
@@ -101,54 +99,6 @@ void trk__session_peek(struct trk_session *session)
         session->observer.on_look(session->observer.state, session);
 }
 
-/* ---- exits of our children ---- */
-
-/* A child of ours that has exited and was not reaped yet; 0: none. The signal that reported it does not come again, so an
- * interrupted call is repeated. */
-static pid_t next_zombie(struct trk_session *session)
-{
-    struct trk_trace *trace = &session->gather.trace;
-    for (unsigned taken = 0; !trk__trace_is_enough(trace, taken); taken++) {
-        siginfo_t info = {0};
-        int result = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
-        if (result == 0 && info.si_code == CLD_TRAPPED) /* reported here too, although not asked for */
-            trk__trace_take_stop(trace, info.si_pid);
-        else if (result == 0 || errno != EINTR)
-            return result < 0 ? 0 : info.si_pid;
-    }
-    return 0;
-}
-
-void trk__session_take_zombies(struct trk_session *session)
-{
-    struct trk_trace *trace = &session->gather.trace;
-    for (unsigned taken = 0; !trk__trace_is_enough(trace, taken); taken++) {
-        pid_t pid = next_zombie(session);
-        if (pid <= 0)
-            return;
-        bool is_done = trk__trace_end(trace, pid);
-        if (pid == session->gather.account.options.root_pid) {
-            session->root_is_zombie = true;
-            return;
-        }
-        if (is_done)
-            continue;
-        if (trk__helper_is_ours(pid))
-            waitpid(pid, NULL, 0);
-        else
-            trk__gather_reap(&session->gather, pid, false);
-    }
-}
-
-/* The kernel does not tell children apart, so with helpers the parent of every process is read. */
-bool trk__session_has_children(const struct trk_session *session)
-{
-    siginfo_t info;
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-        return false;
-    return !trk__helper_any() || trk__scan_has_orphan(&session->gather.scan);
-}
-
 /* The root was read just now. What it left behind has become our child with its exit: where there is none no descendant is
  * left, and a short job needs no listing of the machine's processes at all. */
 static void reap_root(struct trk_session *session)
@@ -156,8 +106,8 @@ static void reap_root(struct trk_session *session)
     struct trk_gather *gather = &session->gather;
     trk__gather_reap(gather, gather->account.options.root_pid, true);
     session->root_is_zombie = false;
-    trk__session_take_zombies(session);
-    if (!trk__session_has_children(session) || session->lists_processes)
+    trk__children_reap(gather);
+    if (!trk__children_any(gather) || session->lists_processes)
         return;
     trk__gather_find(gather, 0, false);
     trk__gather_read(gather);
@@ -167,11 +117,11 @@ static void reap_root(struct trk_session *session)
 
 static void fill(struct trk_session *session, struct trk_sample *sample, int64_t now_ns)
 {
-    const struct trk_scan *scan = &session->gather.scan;
+    uint64_t processes;
     trk__observe_step(&session->gather.stream, TRK_STEP_ROW, 0, now_ns);
-    trk__account_fill(&session->gather.account, sample, scan->wants_switches);
-    if (scan->list.listed)
-        trk__sample_set(sample, TRK_M_SYS_PROCESSES, trk__proc_list_count(&scan->list));
+    trk__account_fill(&session->gather.account, sample, session->gather.options.wants_switches);
+    if (trk__gather_process_count(&session->gather, &processes))
+        trk__sample_set(sample, TRK_M_SYS_PROCESSES, processes);
     /* Time goes by the monotonic clock from the start on, so that a step of the wall clock moves no row. */
     int64_t realtime_ns = session->start_realtime_ns + (now_ns - session->start_ns);
     trk__sample_set(sample, TRK_M_TIMESTAMP, realtime_ns > 0 ? (uint64_t)realtime_ns : 0);

@@ -5,7 +5,7 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_reading.h"
 #include "gpu/nvidia_smi_parse.h"
-#include "platform/linux/helper_pid.h"
+#include "platform/helper_pid.h"
 #include "scanned_job.h"
 
 #include <errno.h>

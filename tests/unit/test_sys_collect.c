@@ -1,9 +1,9 @@
 /* The system collectors on fixture trees at successive instants, and once on this machine. */
-#include "platform/linux/cgroup.h"
-#include "platform/collector.h"
-#include "platform/linux/device_table.h"
-#include "platform/linux/helper_pid.h"
 #include "metric/derive.h"
+#include "platform/collector.h"
+#include "platform/helper_pid.h"
+#include "platform/linux/device_table.h"
+#include "platform/platform.h"
 
 #include "check.h"
 

@@ -1,10 +1,10 @@
 /* The cgroup that the tracker, and so the job that it starts, lives in: limits, use, throttling, OOM kills,
  * in both versions. https://docs.kernel.org/admin-guide/cgroup-v2.html and cgroup-v1/ */
-#include "platform/linux/cgroup.h"
+#include "platform/platform.h"
 
 #include "base/file.h"
-#include "platform/linux/cgroup_place.h"
 #include "platform/collector.h"
+#include "platform/linux/cgroup_place.h"
 #include "platform/linux/sys_parse.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "platform/linux/cgroup.h"
+#include "platform/platform.h"
 
 enum trk_cgroup_version { TRK_CGROUP_NONE, TRK_CGROUP_V1, TRK_CGROUP_V2 };
 

@@ -1,6 +1,7 @@
 #include "platform/linux/job_memory.h"
 
 #include "base/file.h"
+#include "platform/linux/gather.h"
 
 #include <errno.h>
 #include <math.h>
@@ -48,8 +49,8 @@ static bool has_memory(const struct trk_process *process)
     return process->is_read && trk__process_is_live(process);
 }
 
-static void note_read(struct trk_job_memory *memory, struct trk_gather *gather, const struct trk_process *process,
-                      uint64_t pss_bytes, int64_t held_ns)
+static void note_read(struct trk_job_memory *memory, struct trk_gather *gather,
+                      const struct trk_process *process, uint64_t pss_bytes, int64_t held_ns)
 {
     memory->true_reads++;
     if (held_ns > memory->longest_read_ns)
@@ -58,7 +59,8 @@ static void note_read(struct trk_job_memory *memory, struct trk_gather *gather, 
                                       .kind = TRK_OBS_EXACT,
                                       .pid = process->pid,
                                       .at_ns = trk__context_monotonic_ns(gather->context),
-                                      .exact = {.pss_bytes = pss_bytes, .rss_bytes = resident_bytes(gather, process)},
+                                      .exact = {.pss_bytes = pss_bytes,
+                                                .rss_bytes = resident_bytes(gather, process)},
                                   });
 }
 
@@ -70,8 +72,8 @@ static void note_refusal(struct trk_job_memory *memory, int code)
 
 /* An exact read with its duration. */
 static int read_exactly(struct trk_job_memory *memory, struct trk_gather *gather,
-                      const struct trk_process *process, struct trk_proc_rollup *ret_rollup,
-                      int64_t *ret_took_ns)
+                        const struct trk_process *process, struct trk_proc_rollup *ret_rollup,
+                        int64_t *ret_took_ns)
 {
     int64_t before_ns = trk__context_monotonic_ns(gather->context);
     int code = trk__proc_read_rollup(gather->context, process->pid, ret_rollup);
@@ -86,7 +88,7 @@ static int read_exactly(struct trk_job_memory *memory, struct trk_gather *gather
 /* ---- --memory pss and rss ---- */
 
 static void add_exact_read(struct trk_job_memory *memory, struct trk_gather *gather,
-                          const struct trk_process *process)
+                           const struct trk_process *process)
 {
     struct trk_proc_rollup rollup;
     int64_t took_ns;
@@ -156,7 +158,8 @@ static bool read_cgroup(struct trk_job_memory *memory, const struct trk_gather *
                         uint32_t processes, struct trk_mem_cgroup *ret_cgroup)
 {
     struct trk_job_charge charge;
-    if (processes < 2 || trk__job_cgroup_read(&memory->cgroup, gather->context, &gather->account, &charge) < 0)
+    if (processes < 2 ||
+        trk__job_cgroup_read(&memory->cgroup, gather->context, &gather->account, &charge) < 0)
         return false;
     *ret_cgroup = (struct trk_mem_cgroup){
         .anon_kb = (double)charge.anon_bytes / KIB,
@@ -187,7 +190,7 @@ static void feed_process(struct trk_job_memory *memory, const struct trk_process
 static void feed(struct trk_job_memory *memory, struct trk_gather *gather)
 {
     const struct trk_process_table *table = &gather->account.table;
-    struct trk_scan *scan = &gather->scan;
+    struct trk_scan *scan = &gather->state->scan;
     struct trk_mem_cgroup cgroup;
     bool only_moved = !scan->members_changed && trk__mem_tick_begin_changes(memory->model);
     if (!only_moved)
@@ -388,7 +391,7 @@ static void sum_up_resident(struct trk_job_memory *memory, const struct trk_gath
 
 void trk__job_memory_sample(struct trk_job_memory *memory, struct trk_gather *gather)
 {
-    struct trk_scan *scan = &gather->scan;
+    struct trk_scan *scan = &gather->state->scan;
     memory->total_bytes = memory->low_bytes = memory->high_bytes = memory->estimated_bytes = 0;
     memory->given_back_bytes = 0;
     if (scan->memory_moved)

@@ -2,11 +2,10 @@
 #ifndef TRK_LINUX_JOB_MEMORY_H
 #define TRK_LINUX_JOB_MEMORY_H
 
-#include "platform/linux/job_cgroup.h"
-#include "platform/linux/gather.h"
-#include "platform/linux/proc_pagemap.h"
 #include "memory/scheduler.h"
-#include "resource_tracker.h"
+#include "platform/linux/job_cgroup.h"
+#include "platform/linux/proc_pagemap.h"
+#include "platform/platform.h"
 
 struct trk_job_memory {
     enum trk_memory_mode mode;

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "platform/linux/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +75,26 @@ bool trk__pagemap_sampler_is_complete(const struct trk_pagemap_sampler *sampler)
 {
     return sampler->kpagecount_fd >= 0;
 }
+
+static int probe_page_samples(const struct trk_context *context, char why[TRK_WHY_SIZE])
+{
+    struct trk_pagemap_sampler sampler;
+    trk__pagemap_sampler_init(&sampler, context, 1);
+    bool is_complete = trk__pagemap_sampler_is_complete(&sampler);
+    trk__pagemap_sampler_done(&sampler);
+    return is_complete
+               ? 0
+               : trk__source_refuse(
+                     why, -EPERM,
+                     "page frames are shown to root with CAP_SYS_ADMIN alone: large processes that "
+                     "share memory are estimated");
+}
+
+const struct trk_source_ops trk__page_samples_ops = {
+    .name = "pages",
+    .gives = "memory of large processes that share it, from samples of their pages",
+    .probe = probe_page_samples,
+};
 
 static int open_of(const struct trk_context *context, pid_t pid, const char *name)
 {

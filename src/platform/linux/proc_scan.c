@@ -1,7 +1,7 @@
 #include "platform/linux/proc_scan.h"
 
 #include "base/array.h"
-#include "platform/linux/helper_pid.h"
+#include "platform/helper_pid.h"
 #include "platform/linux/sys_parse.h"
 
 #include <errno.h>
@@ -58,9 +58,11 @@ static uint32_t raise_fd_limit(void)
 }
 
 /* What the scan keeps of a process; its files are opened when it is asked for the first time. NULL without memory. */
-static struct trk_scan_process *scan_of(struct trk_scan *scan, const struct trk_process_table *table, uint32_t index)
+static struct trk_scan_process *scan_of(struct trk_scan *scan,
+                                        const struct trk_process_table *table, uint32_t index)
 {
-    if (trk__array_reserve(&scan->of, &scan->capacity, table->capacity, sizeof *scan->of, UINT32_MAX) < 0)
+    if (trk__array_reserve(&scan->of, &scan->capacity, table->capacity, sizeof *scan->of,
+                           UINT32_MAX) < 0)
         return NULL;
     struct trk_scan_process *of = &scan->of[index];
     if (of->serial == table->item[index].serial)
@@ -120,7 +122,8 @@ static bool can_pids_have_started_over(const struct trk_scan *scan, pid_t root_p
     enum { SLACK = 1000 }; /* forks between that of the root and the first count */
     char text[32];
     if (!forks || !scan->first_forks ||
-        trk__file_read_small_at(scan->context->proc_fd, "sys/kernel/pid_max", text, sizeof text) <= 0)
+        trk__file_read_small_at(scan->context->proc_fd, "sys/kernel/pid_max", text, sizeof text) <=
+            0)
         return true;
     return (uint64_t)root_pid + (forks - scan->first_forks) + SLACK > strtoull(text, NULL, 10);
 }
@@ -132,7 +135,8 @@ static bool is_worth_a_read(const struct trk_scan *scan, const struct trk_proces
 {
     if (!entry->ppid)
         return entry->fresh;
-    return trk__process_find(table, entry->ppid) != TRK_NO_PROCESS || !trk__proc_list_has(&scan->list, entry->ppid);
+    return trk__process_find(table, entry->ppid) != TRK_NO_PROCESS ||
+           !trk__proc_list_has(&scan->list, entry->ppid);
 }
 
 /* Returns how many were found. */
@@ -162,7 +166,8 @@ static unsigned find_once(struct trk_scan *scan, struct trk_stream *stream)
     return found;
 }
 
-int trk__scan_find(struct trk_scan *scan, struct trk_stream *stream, uint64_t forks, bool has_events, bool wants_count)
+int trk__scan_find(struct trk_scan *scan, struct trk_stream *stream, uint64_t forks,
+                   bool has_events, bool wants_count)
 {
     const struct trk_account_options *options = &stream->account->options;
     bool is_first = !scan->list.listed, changed;
@@ -174,8 +179,10 @@ int trk__scan_find(struct trk_scan *scan, struct trk_stream *stream, uint64_t fo
         return code;
     scan->listings_due -= scan->listings_due > 0;
     /* Saves the read of every process of the machine when a job that we started is listed first. */
-    if (changed && is_first && options->is_child && !can_pids_have_started_over(scan, options->root_pid, forks))
-        for (size_t i = 0; i < scan->list.now.count && scan->list.now.item[i].pid < options->root_pid; i++)
+    if (changed && is_first && options->is_child &&
+        !can_pids_have_started_over(scan, options->root_pid, forks))
+        for (size_t i = 0;
+             i < scan->list.now.count && scan->list.now.item[i].pid < options->root_pid; i++)
             scan->list.now.item[i].fresh = false;
     /* A parent can stand behind its child in the listing, so what was found can bring more. */
     while (changed && find_once(scan, stream))
@@ -192,7 +199,8 @@ bool trk__scan_has_orphan(const struct trk_scan *scan)
     trk__proc_list_refresh(&list, 0, false, &is_listed);
     for (size_t i = 0; i < list.now.count && !found; i++) {
         pid_t pid = list.now.item[i].pid;
-        found = read_stat_of(scan, pid, &stat) == 0 && stat.ppid == scan->self_pid && !trk__helper_is_ours(pid);
+        found = read_stat_of(scan, pid, &stat) == 0 && stat.ppid == scan->self_pid &&
+                !trk__helper_is_ours(pid);
     }
     trk__proc_list_done(&list);
     return found;
@@ -200,8 +208,8 @@ bool trk__scan_has_orphan(const struct trk_scan *scan)
 
 /* ---- reading ---- */
 
-static void set_usage(const struct trk_context *context, const struct trk_proc_stat *stat, uint64_t clock_ns,
-                      struct trk_usage *usage)
+static void set_usage(const struct trk_context *context, const struct trk_proc_stat *stat,
+                      uint64_t clock_ns, struct trk_usage *usage)
 {
     uint64_t *own = usage->own, *waited = usage->waited;
     uint64_t jiffy_ns = 1000000000u / (uint64_t)context->ticks_per_second;
@@ -219,7 +227,8 @@ static void set_usage(const struct trk_context *context, const struct trk_proc_s
     waited[TRK_USAGE_MAJOR_FAULTS] = stat->waited_major_faults;
 }
 
-static void read_io(const struct trk_scan *scan, const struct trk_proc_files *files, struct trk_obs_read *read)
+static void read_io(const struct trk_scan *scan, const struct trk_proc_files *files,
+                    struct trk_obs_read *read)
 {
     struct trk_proc_io io;
     int code = trk__proc_read_io(scan->context, files, &io);
@@ -239,10 +248,11 @@ static void read_io(const struct trk_scan *scan, const struct trk_proc_files *fi
 static void observe_gone(struct trk_scan *scan, struct trk_stream *stream, uint32_t index)
 {
     const struct trk_process *process = &stream->account->table.item[index];
-    trk__observe(stream, &(struct trk_observation){.kind = TRK_OBS_GONE,
-                                                   .pid = process->pid,
-                                                   .at_ns = trk__context_monotonic_ns(scan->context),
-                                                   .number = process->start_ticks});
+    trk__observe(stream,
+                 &(struct trk_observation){.kind = TRK_OBS_GONE,
+                                           .pid = process->pid,
+                                           .at_ns = trk__context_monotonic_ns(scan->context),
+                                           .number = process->start_ticks});
     scan->memory_moved = scan->members_changed = true;
     if (scan->of[index].serial)
         forget(scan, &scan->of[index]);
@@ -258,7 +268,8 @@ static int read_stat_of_same(const struct trk_scan *scan, const struct trk_proce
         return -ESRCH;
     if (code < 0)
         return code;
-    bool is_released = process->ppid && !ret_stat->ppid && (ret_stat->state == 'Z' || ret_stat->state == 'X');
+    bool is_released =
+        process->ppid && !ret_stat->ppid && (ret_stat->state == 'Z' || ret_stat->state == 'X');
     bool is_same = !process->start_ticks || ret_stat->start_ticks == process->start_ticks;
     return is_same && !is_released ? 0 : -ESRCH;
 }
@@ -266,10 +277,11 @@ static int read_stat_of_same(const struct trk_scan *scan, const struct trk_proce
 /* What the memory model goes by: sizes, faults, from which process it was forked, its name. */
 static bool has_memory_moved(const struct trk_process *before, const struct trk_obs_read *now)
 {
-    return before->minor_faults != now->usage.own[TRK_USAGE_MINOR_FAULTS] || before->ppid != now->ppid ||
-           before->start_stack != now->start_stack || before->size_pages != now->size_pages ||
-           before->resident_pages != now->resident_pages || before->shared_pages != now->shared_pages ||
-           before->state != now->state || strcmp(before->comm, now->comm) != 0;
+    return before->minor_faults != now->usage.own[TRK_USAGE_MINOR_FAULTS] ||
+           before->ppid != now->ppid || before->start_stack != now->start_stack ||
+           before->size_pages != now->size_pages || before->resident_pages != now->resident_pages ||
+           before->shared_pages != now->shared_pages || before->state != now->state ||
+           strcmp(before->comm, now->comm) != 0;
 }
 
 static void read_files(struct trk_scan *scan, struct trk_stream *stream, uint32_t index,
@@ -322,12 +334,14 @@ static void read_files(struct trk_scan *scan, struct trk_stream *stream, uint32_
 }
 
 /* Only the size was read: all else is as it was. */
-static void read_size(struct trk_scan *scan, struct trk_stream *stream, uint32_t index, struct trk_scan_process *of)
+static void read_size(struct trk_scan *scan, struct trk_stream *stream, uint32_t index,
+                      struct trk_scan_process *of)
 {
     const struct trk_process *process = &stream->account->table.item[index];
     struct trk_proc_statm statm;
     if (trk__proc_read_statm(scan->context, &of->files, &statm) < 0 ||
-        (statm.size_pages == process->size_pages && statm.resident_pages == process->resident_pages &&
+        (statm.size_pages == process->size_pages &&
+         statm.resident_pages == process->resident_pages &&
          statm.shared_pages == process->shared_pages))
         return;
     of->clock_ns = 0; /* one more read brings everything */
@@ -340,7 +354,8 @@ static int64_t believed_ns(pid_t pid)
     return least_ns + (pid & 15) * step_ns;
 }
 
-static void read_process(struct trk_scan *scan, struct trk_stream *stream, uint32_t index, bool is_forced)
+static void read_process(struct trk_scan *scan, struct trk_stream *stream, uint32_t index,
+                         bool is_forced)
 {
     enum { ROUND_NS = 10000 };
     const struct trk_process_table *table = &stream->account->table;
@@ -370,7 +385,8 @@ static bool is_memory_taken(struct trk_scan *scan)
 {
     char data[256];
     struct trk_pressure pressure;
-    if (!scan->some_rest || scan->pressure_ns < 0 || scan->round_ns - scan->pressure_ns < PRESSURE_APART_NS)
+    if (!scan->some_rest || scan->pressure_ns < 0 ||
+        scan->round_ns - scan->pressure_ns < PRESSURE_APART_NS)
         return false;
     int len = trk__kept_file_read_small(&scan->pressure, data, sizeof data);
     scan->pressure_ns = len < 0 ? -1 : scan->round_ns;
@@ -389,7 +405,8 @@ void trk__scan_read(struct trk_scan *scan, struct trk_stream *stream)
     scan->memory_is_taken = is_memory_taken(scan);
     scan->some_rest = false;
     for (uint32_t i = 0; i < scan->capacity; i++) /* those that were reaped since */
-        if (scan->of[i].serial && (scan->of[i].serial != table->item[i].serial || table->item[i].is_gone))
+        if (scan->of[i].serial &&
+            (scan->of[i].serial != table->item[i].serial || table->item[i].is_gone))
             forget(scan, &scan->of[i]);
     trk__observe_step(stream, TRK_STEP_SCAN, 0, scan->round_ns);
     int64_t scanned_ns = scan->round_ns;
@@ -419,7 +436,8 @@ static void read_status(const struct trk_scan *scan, struct trk_stream *stream, 
                          });
 }
 
-void trk__scan_answer(struct trk_scan *scan, struct trk_stream *stream, const struct trk_request *request)
+void trk__scan_answer(struct trk_scan *scan, struct trk_stream *stream,
+                      const struct trk_request *request)
 {
     const struct trk_process_table *table = &stream->account->table;
     const struct trk_process *process = &table->item[request->index];
@@ -435,8 +453,9 @@ void trk__scan_answer(struct trk_scan *scan, struct trk_stream *stream, const st
     }
 }
 
-int trk__scan_read_now(const struct trk_scan *scan, const struct trk_process_table *table, uint32_t index,
-                       struct trk_proc_stat *ret_stat, struct trk_proc_statm *ret_statm)
+int trk__scan_read_now(const struct trk_scan *scan, const struct trk_process_table *table,
+                       uint32_t index, struct trk_proc_stat *ret_stat,
+                       struct trk_proc_statm *ret_statm)
 {
     const struct trk_process *process = &table->item[index];
     struct trk_proc_files files = trk__proc_files(process->pid);

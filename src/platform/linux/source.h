@@ -1,30 +1,12 @@
-/* Sources of exact totals: what each gives, and whether this machine allows it.
- *
- * A source is opened in its real conditions (privileges, namespaces, seccomp, what is mounted); if that fails it says why
- * in words for a person. To ask what a machine allows is to open and close it: nothing is guessed from user id or
- * version. */
+/* The sources of exact totals that Linux has. */
 #ifndef TRK_LINUX_SOURCE_H
 #define TRK_LINUX_SOURCE_H
 
-#include "account/observation.h"
-#include "account/process_table.h"
-#include "base/context.h"
+#include "platform/platform.h"
 
 #include <stddef.h>
 
-enum { TRK_WHY_SIZE = 160 };
-
 typedef void trk_observation_sink(void *state, const struct trk_observation *observation);
-
-struct trk_source_ops {
-    const char *name;  /* as summaries name it */
-    const char *gives; /* one line */
-    /* Opens and closes. 0, or a negative code with the reason in `why`. */
-    int (*probe)(const struct trk_context *context, char why[TRK_WHY_SIZE]);
-};
-
-/* By trk_source_id. */
-extern const struct trk_source_ops *const trk__sources[TRK_BY_COUNT];
 
 extern const struct trk_source_ops trk__source_wait4_ops;
 extern const struct trk_source_ops trk__source_events_ops;
@@ -42,7 +24,8 @@ int trk__source_refuse(char why[TRK_WHY_SIZE], int code, const char *format, ...
 bool trk__source_in_first_namespaces(const struct trk_context *context);
 
 /* Process events. A negative code with the reason in `why`. */
-int trk__events_open(const struct trk_context *context, bool wants_execs, int *ret_fd, char why[TRK_WHY_SIZE]);
+int trk__events_open(const struct trk_context *context, bool wants_execs, int *ret_fd,
+                     char why[TRK_WHY_SIZE]);
 void trk__events_close(int fd);
 
 /* Appends what has arrived, without waiting. -ENOBUFS: some were lost. */
@@ -54,7 +37,8 @@ struct trk_records {
     uint16_t family;
     char cpus[32];
 };
-int trk__records_open(const struct trk_context *context, struct trk_records *records, char why[TRK_WHY_SIZE]);
+int trk__records_open(const struct trk_context *context, struct trk_records *records,
+                      char why[TRK_WHY_SIZE]);
 void trk__records_close(struct trk_records *records);
 int trk__records_drain(const struct trk_records *records, trk_observation_sink *sink, void *state);
 
@@ -65,7 +49,8 @@ struct trk_perf {
 };
 
 /* Opens it for each thread of each live process. On failure nothing is open. */
-int trk__perf_open(const struct trk_context *context, const struct trk_process_table *table, struct trk_perf *perf);
+int trk__perf_open(const struct trk_context *context, const struct trk_process_table *table,
+                   struct trk_perf *perf);
 void trk__perf_close(struct trk_perf *perf);
 int trk__perf_read(const struct trk_perf *perf, uint64_t *ret_ns);
 

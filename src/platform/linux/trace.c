@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
-#include "platform/linux/helper_pid.h"
+#include "platform/helper_pid.h"
 #include "platform/linux/proc_look.h"
 
 #include <errno.h>
@@ -45,7 +45,8 @@ static void observe_traced(struct trk_trace *trace, pid_t pid)
         observe(trace, &(struct trk_observation){.kind = TRK_OBS_TRACED, .pid = pid});
 }
 
-int trk__trace_start(struct trk_trace *trace, const struct trk_context *context, struct trk_stream *stream, pid_t root)
+int trk__trace_start(struct trk_trace *trace, const struct trk_context *context,
+                     struct trk_stream *stream, pid_t root)
 {
     *trace = (struct trk_trace){.context = context, .stream = stream};
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): ptrace takes a number in the type of a pointer */
@@ -89,7 +90,8 @@ static void read_before_exit(struct trk_trace *trace, pid_t pid)
     char path[PATH_SIZE];
     if (index == TRK_NO_PROCESS) /* one thread of several */
         return;
-    if (trk__array_reserve(&trace->file, &trace->capacity, index + 1, sizeof *trace->file, UINT32_MAX) == 0 &&
+    if (trk__array_reserve(&trace->file, &trace->capacity, index + 1, sizeof *trace->file,
+                           UINT32_MAX) == 0 &&
         trace->file[index].serial != table->item[index].serial) {
         snprintf(path, sizeof path, "%d/io", (int)pid);
         int fd = openat(trace->context->proc_fd, path, O_RDONLY | O_CLOEXEC);
@@ -115,8 +117,16 @@ static void take_group_stop(struct trk_trace *trace, pid_t pid, int signal)
     if (!is_root || is_stop_signal(signal) == trace->root_stopped)
         return;
     trace->root_stopped = !trace->root_stopped;
-    trace->change = trace->root_stopped ? TRK_TRACE_STOPPED : TRK_TRACE_CONTINUED;
+    trace->change = trace->root_stopped ? TRK_ROOT_STOPPED : TRK_ROOT_CONTINUED;
     trace->change_signal = signal;
+}
+
+enum trk_root_change trk__trace_take_change(struct trk_trace *trace, int *ret_signal)
+{
+    enum trk_root_change change = trace->change;
+    *ret_signal = trace->change_signal;
+    trace->change = TRK_ROOT_UNCHANGED;
+    return change;
 }
 
 void trk__trace_stop(struct trk_trace *trace, pid_t pid, int status)
@@ -155,7 +165,8 @@ void trk__trace_let_go(struct trk_trace *trace)
     siginfo_t info = {0};
     if (!trace->is_on)
         return;
-    observe(trace, &(struct trk_observation){.kind = TRK_OBS_SOURCE, .source = {TRK_BY_PTRACE, TRK_CHANGE_CLOSED}});
+    observe(trace, &(struct trk_observation){.kind = TRK_OBS_SOURCE,
+                                             .source = {TRK_BY_PTRACE, TRK_CHANGE_CLOSED}});
     for (int i = 0; i < TAKEN_MAX; i++) {
         info.si_pid = 0;
         if (waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0 || !info.si_pid ||
@@ -214,12 +225,14 @@ static bool observe_exited(struct trk_trace *trace, pid_t pid, const struct trk_
     siginfo_t info = {0};
     struct kernel_rusage usage;
     /* The C library's waitid does not pass on the kernel's fifth argument. */
-    if (syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOWAIT | WNOHANG, &usage) < 0 || info.si_pid != pid)
+    if (syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOWAIT | WNOHANG, &usage) < 0 ||
+        info.si_pid != pid)
         return false;
     struct trk_proc_io io = {0};
     bool has_bytes = read_bytes(trace, pid, &io);
-    int status = info.si_code == CLD_EXITED ? info.si_status << CODE_SHIFT
-                                            : info.si_status | (info.si_code == CLD_DUMPED ? CORE_FLAG : 0);
+    int status = info.si_code == CLD_EXITED
+                     ? info.si_status << CODE_SHIFT
+                     : info.si_status | (info.si_code == CLD_DUMPED ? CORE_FLAG : 0);
     struct trk_observation observation = {
         .kind = TRK_OBS_EXITED,
         .pid = pid,

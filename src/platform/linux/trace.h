@@ -3,10 +3,7 @@
 #ifndef TRK_LINUX_TRACE_H
 #define TRK_LINUX_TRACE_H
 
-#include "account/observation_log.h"
-#include "base/context.h"
-
-enum trk_trace_change { TRK_TRACE_NO_CHANGE, TRK_TRACE_STOPPED, TRK_TRACE_CONTINUED };
+#include "platform/platform.h"
 
 /* By index of the process: its file of bytes, opened while it still has memory, because that of a zombie can be opened by
  * root alone. */
@@ -21,14 +18,15 @@ struct trk_trace {
     bool is_on;
     bool has_more; /* the last round was cut short */
     bool root_stopped;
-    enum trk_trace_change change; /* of the root, not reported yet */
+    enum trk_root_change change; /* not reported yet */
     int change_signal;
     struct trk_traced_file *file;
     uint32_t capacity;
 };
 
 /* Seizes `root`, which has not called exec yet. Returns a negative code where that is refused. */
-int trk__trace_start(struct trk_trace *trace, const struct trk_context *context, struct trk_stream *stream, pid_t root);
+int trk__trace_start(struct trk_trace *trace, const struct trk_context *context,
+                     struct trk_stream *stream, pid_t root);
 void trk__trace_done(struct trk_trace *trace);
 
 /* `pid` has stopped for us, as waitid reports it. It goes on, or stays stopped where all of its job is. */
@@ -44,6 +42,9 @@ bool trk__trace_end(struct trk_trace *trace, pid_t pid);
 /* Where traced processes fork all the time there is always one more stop to take. True when rows must come in between;
  * never without tracing. */
 bool trk__trace_is_enough(struct trk_trace *trace, unsigned taken);
+
+/* What happened to the root since the last call. */
+enum trk_root_change trk__trace_take_change(struct trk_trace *trace, int *ret_signal);
 
 /* Stops tracing: every process goes on as without us. */
 void trk__trace_let_go(struct trk_trace *trace);

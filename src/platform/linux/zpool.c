@@ -1,7 +1,7 @@
 #include "platform/linux/zpool.h"
 
 #include "base/cleanup.h"
-#include "platform/linux/helper_pid.h"
+#include "platform/helper_pid.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "platform/linux/helper_pid.h"
+#include "platform/helper_pid.h"
 
 #include <errno.h>
 #include <fcntl.h>

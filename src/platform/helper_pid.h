@@ -1,6 +1,6 @@
 /* Helper programs that collectors run (zpool, nvidia-smi): children of this process and no part of any job. */
-#ifndef TRK_LINUX_HELPER_PID_H
-#define TRK_LINUX_HELPER_PID_H
+#ifndef TRK_PLATFORM_HELPER_PID_H
+#define TRK_PLATFORM_HELPER_PID_H
 
 #include <stdbool.h>
 #include <stddef.h>
