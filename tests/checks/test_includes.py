@@ -1,6 +1,7 @@
-"""Include directions: base <- metric <- collect, memory, account <- session; the outputs use metric and base; the
-command line and the bindings use the public header only. File names are unique, so that a name in an error message or
-a stack trace says which file it is."""
+"""Include directions: base <- metric <- memory, account <- platform <- gpu, session; the outputs use metric and base; the
+command line and the bindings use the public header only. What belongs to one operating system is included in its folder
+below src/platform alone: other code includes the headers of src/platform itself, and platform/os.h is below all. File
+names are unique, so that a name in an error message or a stack trace says which file it is."""
 
 import os
 import re
@@ -9,6 +10,7 @@ import pytest
 from tree import ROOT, c_paths, paths
 
 PUBLIC = "resource_tracker.h"
+EVERYWHERE = ("platform/os.h",)  # system calls that POSIX has no form of; it includes nothing of ours
 MAY_INCLUDE = {
     "base": "base",
     "metric": "metric base",
@@ -26,7 +28,7 @@ MAY_INCLUDE = {
     "recommend": "recommend advise catalog snapshot metric base",
     "net": "net base",
     "catalog": "catalog net snapshot metric base",
-    "host": "host catalog platform snapshot metric base",
+    "host": "host catalog gpu platform snapshot metric base",
     "session": "session host export snapshot gpu platform memory account write metric base",
 }
 INCLUDE = re.compile(rf'(?m)^\s*#\s*include\s+(?:"([^"]+)"|<((?:{"|".join(MAY_INCLUDE)})/[^>]+)>)')
@@ -43,10 +45,13 @@ def wrong_includes(texts):
         top, *rest = path.split("/")
         for quoted, bracketed in INCLUDE.findall(text) if path.endswith((".c", ".h")) else ():
             name = quoted or bracketed
-            if name == PUBLIC:
+            if name == PUBLIC or (name in EVERYWHERE and top in ("src", "cli")):
                 continue
             if top == "src" and len(rest) > 1:
                 allowed = name.split("/")[0] in MAY_INCLUDE[rest[0]].split()
+                # A system's own folder is known to itself: platform/linux/x.h to src/platform/linux.
+                if name.startswith("platform/") and name.count("/") > 1:
+                    allowed &= os.path.dirname(path) == os.path.join("src", os.path.dirname(name))
             elif top in ("cli", "bindings"):
                 allowed = os.path.join(os.path.dirname(path), name) in own
             else:
@@ -69,7 +74,14 @@ def test_directions():
     ({"src/base/a.c": "#include <sys/stat.h>\n"}, 0),
     ({"cli/main.c": '#include "base/file.h"\n'}, 1),
     ({"cli/cli.h": "", "cli/main.c": '#include "cli.h"\n#include "resource_tracker.h"\n'}, 0),
-    ({"src/session/s.c": '#include "platform/linux/x.h"\n'}, 0),
+    ({"cli/main.c": '#include "platform/os.h"\n#include "platform/platform.h"\n'}, 1),
+    ({"bindings/python/native/a.c": '#include "platform/os.h"\n'}, 1),
+    ({"src/base/a.c": '#include "platform/os.h"\n#include "platform/platform.h"\n'}, 1),
+    ({"src/session/s.c": '#include "platform/linux/x.h"\n'}, 1),
+    ({"src/session/s.c": '#include "platform/platform.h"\n'}, 0),
+    ({"src/platform/shared.c": '#include "platform/linux/x.h"\n'}, 1),
+    ({"src/platform/linux/a.c": '#include "platform/linux/x.h"\n'}, 0),
+    ({"tests/unit/test_a.c": '#include "platform/linux/x.h"\n'}, 0),
 ])
 def test_the_rule(texts, count):
     assert len(wrong_includes(texts)) == count
