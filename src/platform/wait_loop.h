@@ -1,4 +1,4 @@
-/* What the session waits for: one epoll on the timer, the signals, the root process and process events. */
+/* What the session waits for: the timer, the signals, the root process and process events. */
 #ifndef TRK_PLATFORM_WAIT_LOOP_H
 #define TRK_PLATFORM_WAIT_LOOP_H
 
@@ -6,7 +6,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum trk_wake_kind { TRK_WAKE_NOTHING, TRK_WAKE_TIMER, TRK_WAKE_SIGNAL, TRK_WAKE_CHILD, TRK_WAKE_ROOT, TRK_WAKE_EVENTS };
+enum trk_wake_kind {
+    TRK_WAKE_NOTHING,
+    TRK_WAKE_TIMER,
+    TRK_WAKE_SIGNAL,
+    TRK_WAKE_CHILD,
+    TRK_WAKE_ROOT,
+    TRK_WAKE_EVENTS
+};
 
 struct trk_wake {
     enum trk_wake_kind kind;
@@ -16,7 +23,8 @@ struct trk_wake {
 };
 
 struct trk_wait_loop {
-    int epoll_fd, timer_fd, pid_fd, signal_fd;
+    int queue_fd; /* epoll or kqueue; the others are in it */
+    int timer_fd, pid_fd, signal_fd;
 };
 
 void trk__wait_loop_init(struct trk_wait_loop *loop);

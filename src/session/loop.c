@@ -41,13 +41,13 @@ int trk__loop_open(struct trk_session *session, struct trk_error *error)
 /* ---- process events ----
  *
  * The kernel reports every process of the machine, and a wake-up for each would cost more than the scans. So the first
- * event that waits wakes us, and is taken a while later with those that have followed: soon enough that the
- * buffer lasts, which the last drain shows. Where many come the time alone wakes us. */
+ * event that waits wakes us, and is taken a while later with those that have followed: soon enough that the buffer
+ * lasts, which the last drain shows. Where many come the time alone wakes us. */
 static const int64_t DRAIN_PERIOD_MIN_NS = 4000000;
 enum { DRAIN_FEWEST = 8, DRAIN_FEW_SHARE = 4 };
 
-/* How long events can wait, and how many: a burst of some hundred processes has to fit in the buffer. The name of a new program is read while it runs, so then nothing waits
- * for long. */
+/* How long events can wait, and how many: a burst of some hundred processes has to fit in the buffer.
+ * The name of a new program is read while it runs, so then nothing waits for long. */
 void trk__loop_watch_events(struct trk_session *session)
 {
     enum { LARGE_MANY = 800, SMALL_MANY = 200 };

@@ -320,8 +320,8 @@ int trk_session_start(trk_session *session, pid_t root_pid, struct trk_error *er
     int code = start_job(session, root_pid, error);
     if (code < 0)
         return code;
-    /* A child can have run and exited before we got the processor back. What the system did meanwhile can't be known: its counters stay absent, and
-     * without rows there is nothing to open at all. */
+    /* A child can have run and exited before we got the processor back. What the system did meanwhile
+     * can't be known: its counters stay absent, and without rows there is nothing to open at all. */
     bool too_late =
         session->options.reap_children && root_pid && trk__children_has_exited(root_pid);
     if (root_pid && !too_late && session->observer.on_look) {

@@ -18,16 +18,16 @@ void trk__wait_loop_init(struct trk_wait_loop *loop)
 static int watch(struct trk_wait_loop *loop, int fd, enum trk_wake_kind kind)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = kind};
-    return epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+    return epoll_ctl(loop->queue_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
 int trk__wait_loop_open(struct trk_wait_loop *loop, int signal_fd, pid_t root_pid)
 {
     int code = 0;
     loop->signal_fd = signal_fd;
-    loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    loop->queue_fd = epoll_create1(EPOLL_CLOEXEC);
     loop->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (loop->epoll_fd < 0 || loop->timer_fd < 0)
+    if (loop->queue_fd < 0 || loop->timer_fd < 0)
         code = -errno;
     if (code == 0)
         code = watch(loop, loop->timer_fd, TRK_WAKE_TIMER);
@@ -43,7 +43,7 @@ int trk__wait_loop_open(struct trk_wait_loop *loop, int signal_fd, pid_t root_pi
 
 void trk__wait_loop_close(struct trk_wait_loop *loop)
 {
-    const int fds[] = {loop->epoll_fd, loop->timer_fd, loop->pid_fd};
+    const int fds[] = {loop->queue_fd, loop->timer_fd, loop->pid_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);
@@ -64,7 +64,7 @@ int trk__wait_loop_arm(struct trk_wait_loop *loop, int64_t first_ns, int64_t int
 bool trk__wait_loop_watch(struct trk_wait_loop *loop, int fd, bool is_first)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = TRK_WAKE_EVENTS};
-    return fd >= 0 && epoll_ctl(loop->epoll_fd, is_first ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) == 0;
+    return fd >= 0 && epoll_ctl(loop->queue_fd, is_first ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
 static void take_signal(struct trk_wait_loop *loop, struct trk_wake *wake)
@@ -83,14 +83,14 @@ int trk__wait_loop_next(struct trk_wait_loop *loop, int wait_ms, struct trk_wake
 {
     struct epoll_event ready;
     *ret_wake = (struct trk_wake){0};
-    int count = epoll_wait(loop->epoll_fd, &ready, 1, wait_ms);
+    int count = epoll_wait(loop->queue_fd, &ready, 1, wait_ms);
     if (count <= 0)
         return count < 0 ? -errno : 0;
     ret_wake->kind = ready.data.u32;
     if (ret_wake->kind == TRK_WAKE_SIGNAL) {
         take_signal(loop, ret_wake);
     } else if (ret_wake->kind == TRK_WAKE_ROOT) {
-        epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, loop->pid_fd, NULL);
+        epoll_ctl(loop->queue_fd, EPOLL_CTL_DEL, loop->pid_fd, NULL);
     } else if (ret_wake->kind == TRK_WAKE_TIMER &&
                read(loop->timer_fd, &ret_wake->expirations, sizeof ret_wake->expirations) !=
                    sizeof ret_wake->expirations) {
