@@ -94,7 +94,8 @@ struct trk_options {
     /* For the record: ask which cloud this is, from a second after the start on, beside the measuring; true.
      * TRACKER_CLOUD=off in the environment turns it off too. */
     bool discover_cloud;
-    const char *observation_log; /* file that all observations are written to, for replay; NULL: none */
+    const char
+        *observation_log; /* file that all observations are written to, for replay; NULL: none */
 };
 
 /* Sets every field to its default; never fails. The macro, as those of the other options below, passes the size that the
@@ -210,7 +211,7 @@ struct trk_summary {
     uint32_t left_running;          /* descendants alive at the end */
     double overhead_cpu_seconds;    /* of the tracker itself: see trk_session_overhead */
     double overhead_peak_rss_bytes; /* NaN before it was called */
-    double cpu_high_seconds;        /* upper bound, where cpu_is_lower_bound and one is known; else NaN */
+    double cpu_high_seconds; /* upper bound, where cpu_is_lower_bound and one is known; else NaN */
 };
 
 /* May be called at any time after start; figures are up to the last tick. */

@@ -10,9 +10,10 @@
 #include <sys/wait.h>
 
 enum {
-    ENDED_MAX = 4096,          /* processes that wait in the table for the next sample */
-    EXITS_A_SECOND_MAX = 2000, /* on the machine; each costs the tracker and the job some microseconds */
-    FORK_TICKS = 2,            /* a start time and a fork event of one process are no further apart */
+    ENDED_MAX = 4096, /* processes that wait in the table for the next sample */
+    EXITS_A_SECOND_MAX =
+        2000,       /* on the machine; each costs the tracker and the job some microseconds */
+    FORK_TICKS = 2, /* a start time and a fork event of one process are no further apart */
     USUAL_SHARED_BYTES = 4 << 20,
 };
 
@@ -21,8 +22,11 @@ static const int64_t RATE_WINDOW_NS = 500000000;
 
 int trk__account_init(struct trk_account *account, const struct trk_account_options *options)
 {
-    *account = (struct trk_account){
-        .options = *options, .zombie = TRK_NO_PROCESS, .placed_ns = options->start_ns, .row_start_ns = options->start_ns, .scanned_ns = options->start_ns};
+    *account = (struct trk_account){.options = *options,
+                                    .zombie = TRK_NO_PROCESS,
+                                    .placed_ns = options->start_ns,
+                                    .row_start_ns = options->start_ns,
+                                    .scanned_ns = options->start_ns};
     account->table.root_pid = options->root_pid;
     account->peak.page_bytes = options->page_bytes;
     account->exits.rate_since_ns = options->start_ns;
@@ -54,12 +58,13 @@ static int64_t start_ns(const struct trk_account *account, uint64_t start_ticks)
 
 /* ---- processes come and go ---- */
 
-static uint32_t add_process(struct trk_account *account, pid_t pid, pid_t ppid, uint64_t start_ticks)
+static uint32_t add_process(struct trk_account *account, pid_t pid, pid_t ppid,
+                            uint64_t start_ticks)
 {
     struct trk_process_table *table = &account->table;
     uint32_t room = table->used + 1;
-    if (trk__array_reserve(&account->process, &account->process_capacity, room, sizeof *account->process,
-                           UINT32_MAX) < 0 ||
+    if (trk__array_reserve(&account->process, &account->process_capacity, room,
+                           sizeof *account->process, UINT32_MAX) < 0 ||
         trk__peak_reserve(&account->peak, room) < 0)
         return TRK_NO_PROCESS;
     uint32_t index = trk__process_add(table, pid, ppid, start_ticks);
@@ -139,7 +144,8 @@ static void add_reads(struct trk_account *account, uint32_t index)
     if (!history->ppid)
         history->ppid = process->ppid;
     if (history->start_time <= 0) /* a fork event is more exact */
-        history->start_time = trk__account_realtime(account, start_ns(account, process->start_ticks));
+        history->start_time =
+            trk__account_realtime(account, start_ns(account, process->start_ticks));
     history->sources |= TRK_HISTORY_SAMPLED;
     if (!process->is_read)
         return;
@@ -164,16 +170,11 @@ static bool is_complete(void *state, uint32_t index)
     struct trk_account *account = state;
     const struct trk_process *process = &account->table.item[index];
     const struct trk_account_process *of = &account->process[index];
-    if (!of->has_ended || of->ended_drain >= account->drain || (process->is_seen && !process->is_gone) ||
+    if (!of->has_ended || of->ended_drain >= account->drain ||
+        (process->is_seen && !process->is_gone) ||
         (process->is_read && !(of->is_credited && account->peak.of[index].is_final)))
         return false;
     add_reads(account, index);
-    if (of->history.sources & TRK_HISTORY_TASKSTATS && of->has_ended) {
-        account->exits.records++;
-        account->exits.records_ns += of->history.cpu_ns;
-    } else {
-        account->exits.records_ns += of->usage.seen.own[TRK_USAGE_CPU_NS];
-    }
     trk__histories_add(&account->histories, &of->history);
     return true;
 }
@@ -208,13 +209,15 @@ static bool belongs(const struct trk_account *account, const struct trk_obs_foun
         return options->is_child;
     uint32_t parent = trk__process_find(&account->table, found->ppid);
     return parent != TRK_NO_PROCESS && !account->table.item[parent].is_gone &&
-           (!account->table.item[parent].start_ticks || account->table.item[parent].start_ticks <= found->start_ticks);
+           (!account->table.item[parent].start_ticks ||
+            account->table.item[parent].start_ticks <= found->start_ticks);
 }
 
 static void take_found(struct trk_account *account, const struct trk_observation *observation)
 {
     const struct trk_obs_found *found = &observation->found;
-    if (bind(account, observation->pid, found->start_ticks) != TRK_NO_PROCESS || !belongs(account, found))
+    if (bind(account, observation->pid, found->start_ticks) != TRK_NO_PROCESS ||
+        !belongs(account, found))
         return;
     uint32_t before = trk__process_find(&account->table, observation->pid);
     if (before != TRK_NO_PROCESS) /* its PID is used again */
@@ -277,13 +280,15 @@ static void take_read(struct trk_account *account, const struct trk_observation 
         account->exits.root_has_waited = process->waited_minor_faults > 0;
         /* A user cannot open the file of a zombie; the rusage of wait4 has its blocks, by the same count. */
         if (is_zombie)
-            account->root.bytes_final = read->io_known || (account->options.is_child && read->io_denied);
+            account->root.bytes_final =
+                read->io_known || (account->options.is_child && read->io_denied);
         /* One that is not our child can stay a zombie for long: it has exited all the same. */
         account->root.is_gone |= is_zombie && !account->options.is_child;
     }
     if (is_zombie)
         mark_exited(account, index, observation->at_ns);
-    else if (!of->has_ended && !(of->history.sources & (TRK_HISTORY_TASKSTATS | TRK_HISTORY_PTRACE))) {
+    else if (!of->has_ended &&
+             !(of->history.sources & (TRK_HISTORY_TASKSTATS | TRK_HISTORY_PTRACE))) {
         memcpy(of->history.comm, read->comm, sizeof of->history.comm);
         of->history.named_ns = observation->at_ns;
     }
@@ -323,12 +328,14 @@ static void take_wait(struct trk_account *account, const struct trk_observation 
     uint32_t index = trk__process_find(&account->table, pid);
     bool is_known = index != TRK_NO_PROCESS && !account->table.item[index].is_gone;
     struct trk_account_process *of = is_known ? &account->process[index] : NULL;
-    trk__usage_reap(&account->totals, is_known && account->table.item[index].is_read ? &of->usage : NULL, wait);
+    trk__usage_reap(&account->totals,
+                    is_known && account->table.item[index].is_read ? &of->usage : NULL, wait);
     /* A small process shows the peak of the tracker, from which it was forked: that says nothing. What it shared at its
      * last exact read is taken off, because the job's memory is a PSS. */
     if (wait->peak_rss_bytes > account->options.own_peak_rss_bytes) {
         uint64_t shared = is_known ? of->shared_bytes : 0;
-        uint64_t alone = wait->peak_rss_bytes > shared ? wait->peak_rss_bytes - shared : wait->peak_rss_bytes;
+        uint64_t alone =
+            wait->peak_rss_bytes > shared ? wait->peak_rss_bytes - shared : wait->peak_rss_bytes;
         if (alone > account->memory.single_bytes)
             account->memory.single_bytes = alone;
     }
@@ -340,9 +347,13 @@ static void take_wait(struct trk_account *account, const struct trk_observation 
         account->exits.unknown_reaped++;
         if (account->source[TRK_BY_EVENTS].from_start || account->trace.is_on)
             return; /* it was reported, and is closed */
-        struct trk_history history = {.pid = pid, .merged = 1, .sources = TRK_HISTORY_WAIT4,
-                                      .has_status = true, .status = wait->status,
-                                      .end_time = trk__account_realtime(account, observation->at_ns)};
+        struct trk_history history = {.pid = pid,
+                                      .merged = 1,
+                                      .sources = TRK_HISTORY_WAIT4,
+                                      .has_status = true,
+                                      .status = wait->status,
+                                      .end_time =
+                                          trk__account_realtime(account, observation->at_ns)};
         trk__histories_add(&account->histories, &history);
         return;
     }
@@ -362,13 +373,16 @@ static void take_fork(struct trk_account *account, const struct trk_observation 
     uint32_t parent = trk__process_find(table, observation->event.ppid);
     uint32_t index = trk__process_find(table, observation->pid);
     bool is_open = index != TRK_NO_PROCESS && !account->process[index].has_ended;
-    bool is_late = index != TRK_NO_PROCESS && !is_open && observation->at_ns <= account->process[index].exit_ns;
+    bool is_late = index != TRK_NO_PROCESS && !is_open &&
+                   observation->at_ns <= account->process[index].exit_ns;
     if ((is_open || is_late) && !table->item[index].fork_ns) { /* another source was faster */
         table->item[index].fork_ns = observation->at_ns;
-        account->process[index].history.start_time = trk__account_realtime(account, observation->at_ns);
+        account->process[index].history.start_time =
+            trk__account_realtime(account, observation->at_ns);
         return;
     }
-    if (parent == TRK_NO_PROCESS) /* one that is gone stays in the table until its events have arrived */
+    if (parent ==
+        TRK_NO_PROCESS) /* one that is gone stays in the table until its events have arrived */
         return;
     if (is_open) /* its PID is used again */
         mark_gone(account, index, observation->at_ns);
@@ -393,7 +407,8 @@ static void take_exec(struct trk_account *account, const struct trk_observation 
     if (index == TRK_NO_PROCESS)
         return;
     struct trk_history *history = &account->process[index].history;
-    if (history->sources & (TRK_HISTORY_TASKSTATS | TRK_HISTORY_PTRACE) || observation->at_ns < history->named_ns)
+    if (history->sources & (TRK_HISTORY_TASKSTATS | TRK_HISTORY_PTRACE) ||
+        observation->at_ns < history->named_ns)
         return;
     memcpy(history->comm, observation->event.comm, sizeof history->comm);
     memcpy(account->table.item[index].comm, observation->event.comm, sizeof history->comm);
@@ -503,21 +518,25 @@ static void take_exited(struct trk_account *account, const struct trk_observatio
     struct trk_traced_usage own = {
         .user_ns = trk__less(exited->user_ns, (uint64_t)((double)children->user_ns * share)),
         .system_ns = trk__less(exited->system_ns, (uint64_t)((double)children->system_ns * share)),
-        .read_bytes = trk__less(exited->read_bytes, (uint64_t)((double)children->read_bytes * share)),
-        .write_bytes = trk__less(exited->write_bytes, (uint64_t)((double)children->write_bytes * share)),
+        .read_bytes =
+            trk__less(exited->read_bytes, (uint64_t)((double)children->read_bytes * share)),
+        .write_bytes =
+            trk__less(exited->write_bytes, (uint64_t)((double)children->write_bytes * share)),
     };
     add_traced(&account->trace.exited, &own);
     account->trace.bytes_whole &= exited->has_bytes;
     uint32_t parent = trk__process_find(&account->table, exited->ppid);
     if (parent != TRK_NO_PROCESS && parent != index)
         add_traced(&account->process[parent].children,
-                   &(struct trk_traced_usage){exited->user_ns, exited->system_ns, exited->read_bytes,
-                                              exited->write_bytes, exited->faults});
+                   &(struct trk_traced_usage){exited->user_ns, exited->system_ns,
+                                              exited->read_bytes, exited->write_bytes,
+                                              exited->faults});
     struct trk_history *history = &of->history;
     history->ppid = exited->ppid;
     memcpy(history->comm, exited->comm, sizeof history->comm);
     if (history->start_time <= 0)
-        history->start_time = trk__account_realtime(account, start_ns(account, exited->start_ticks));
+        history->start_time =
+            trk__account_realtime(account, start_ns(account, exited->start_ticks));
     history->sources = TRK_HISTORY_PTRACE;
     history->status = exited->status;
     history->has_status = history->has_cpu = true;
@@ -538,7 +557,8 @@ static void take_machine(struct trk_account *account, const struct trk_observati
     uint64_t before = account->counter.machine.forks;
     /* The fork of a root that we started is the first that counts; one that was there before was forked long ago. */
     if (machine->forks)
-        account->peak.unseen.forks += before ? trk__less(machine->forks, before) : account->options.is_child;
+        account->peak.unseen.forks +=
+            before ? trk__less(machine->forks, before) : account->options.is_child;
     if (machine->memory_bytes)
         account->memory.machine_bytes = machine->memory_bytes;
     if (account->counter.is_known && machine->cpu_ns)
@@ -570,7 +590,8 @@ bool trk__account_was_killed(const struct trk_account *account)
 {
     const struct trk_root_state *root = &account->root;
     return account->kills.counted || account->kills.killed.pid ||
-           (root->is_reaped && WIFEXITED(root->status) && WEXITSTATUS(root->status) == 128 + SIGKILL);
+           (root->is_reaped && WIFEXITED(root->status) &&
+            WEXITSTATUS(root->status) == 128 + SIGKILL);
 }
 
 static bool was_of_job(const struct trk_account *account, pid_t pid)
@@ -590,7 +611,8 @@ static void take_oom_kill(struct trk_account *account, const struct trk_oom_kill
     kills->has_log |= !kill->pid;
     if (!kill->pid || !was_of_job(account, kill->pid))
         return;
-    kills->logged += kill->pid != kills->last.pid; /* reported twice where its whole cgroup is killed */
+    kills->logged +=
+        kill->pid != kills->last.pid; /* reported twice where its whole cgroup is killed */
     kills->last = *kill;
     kills->killed.pid = kill->pid;
     memcpy(kills->killed.comm, kill->comm, sizeof kills->killed.comm);
@@ -615,13 +637,15 @@ static void take_source(struct trk_account *account, const struct trk_observatio
         break;
     }
     if (id == TRK_BY_PERF && account->source[id].is_open) {
-        account->counter = (struct trk_counter){.needs_base = true, .machine.forks = account->counter.machine.forks};
+        account->counter = (struct trk_counter){.needs_base = true,
+                                                .machine.forks = account->counter.machine.forks};
         account->exits.exited_before_counter = account->exits.exited;
     } else if (id == TRK_BY_PTRACE) {
         bool is_start = observation->source.change == TRK_CHANGE_FROM_START;
         account->trace.is_on |= is_start;
         account->trace.is_whole = account->trace.bytes_whole = is_start;
-    } else if (id == TRK_BY_EVENTS && (!account->source[id].is_open || account->source[id].has_lost)) {
+    } else if (id == TRK_BY_EVENTS &&
+               (!account->source[id].is_open || account->source[id].has_lost)) {
         account->source[id].from_start = account->source[TRK_BY_TASKSTATS].from_start = false;
         /* Exits of processes that no scan saw are not reported any more. */
         for (uint32_t i = 0; i < account->table.count && !account->trace.is_on; i++)
@@ -663,7 +687,8 @@ static void credit_gone(struct trk_account *account)
         if (!trk__usage_whole(&of->usage.seen, TRK_USAGE_MINOR_FAULTS))
             continue;
         uint32_t ancestor = trk__account_living_ancestor(account, index);
-        if (ancestor != TRK_NO_PROCESS && trk__usage_absorb(&account->process[ancestor].usage, &of->usage))
+        if (ancestor != TRK_NO_PROCESS &&
+            trk__usage_absorb(&account->process[ancestor].usage, &of->usage))
             continue;
         if (ancestor != TRK_NO_PROCESS)
             account->process[ancestor].does_not_wait = true;
@@ -690,7 +715,8 @@ static void settle(struct trk_account *account)
  * wait for them ran for so long, or, without events, so much time was there. */
 static void set_counter_base(struct trk_account *account, int64_t at_ns)
 {
-    account->counter.before_ns = (int64_t)account->totals.total[TRK_USAGE_CPU_NS] - (int64_t)account->counter.ns;
+    account->counter.before_ns =
+        (int64_t)account->totals.total[TRK_USAGE_CPU_NS] - (int64_t)account->counter.ns;
     account->counter.needs_base = false;
     account->exits.missed_ns = 0;
     for (uint32_t i = 0; i < account->table.count && account->options.is_child; i++) {
@@ -720,16 +746,18 @@ static uint64_t unexplained_faults(struct trk_account *account)
 
 static void end_sample(struct trk_account *account, int64_t at_ns)
 {
-    bool has_events = account->source[TRK_BY_EVENTS].is_open &&
-                      (account->source[TRK_BY_EVENTS].was_open || account->source[TRK_BY_EVENTS].from_start);
+    bool has_events =
+        account->source[TRK_BY_EVENTS].is_open &&
+        (account->source[TRK_BY_EVENTS].was_open || account->source[TRK_BY_EVENTS].from_start);
     account->source[TRK_BY_EVENTS].was_open = account->source[TRK_BY_EVENTS].is_open;
-    trk__peak_end(&account->peak, &account->table, &account->memory.last, unexplained_faults(account), has_events);
+    trk__peak_end(&account->peak, &account->table, &account->memory.last,
+                  unexplained_faults(account), has_events);
     if (account->counter.is_known && account->counter.needs_base)
         set_counter_base(account, at_ns);
     account->totals.floor_cpu_ns = trk__account_cpu(account, false, true).cpu_ns;
     if (account->memory.last.known && account->memory.last.total_bytes)
-        trk__recent_add(&account->recent, &account->table, account->options.page_bytes, account->scanned_ns,
-                        account->memory.last.total_bytes);
+        trk__recent_add(&account->recent, &account->table, account->options.page_bytes,
+                        account->scanned_ns, account->memory.last.total_bytes);
     trk__process_remove(&account->table, is_complete, account);
 }
 
@@ -738,17 +766,17 @@ static void end_sample(struct trk_account *account, int64_t at_ns)
 static bool has_waited_for_none(const struct trk_account *account)
 {
     const struct trk_exit_totals *exits = &account->exits;
-    return account->root.is_reaped && exits->exited > 1 && !exits->root_has_waited && exits->seen == 1 &&
-           !exits->unknown_reaped;
+    return account->root.is_reaped && exits->exited > 1 && !exits->root_has_waited &&
+           exits->seen == 1 && !exits->unknown_reaped;
 }
 
 /* A window in which too many processes exited stays open until the events are given up. */
 static void end_rate_window(struct trk_exit_totals *exits, int64_t now_ns)
 {
     int64_t window_ns = now_ns - exits->rate_since_ns;
-    exits->is_storm =
-        exits->rate_exits * (uint64_t)SECOND_NS >
-        (uint64_t)EXITS_A_SECOND_MAX * (uint64_t)(window_ns > RATE_WINDOW_NS ? window_ns : RATE_WINDOW_NS);
+    exits->is_storm = exits->rate_exits * (uint64_t)SECOND_NS >
+                      (uint64_t)EXITS_A_SECOND_MAX *
+                          (uint64_t)(window_ns > RATE_WINDOW_NS ? window_ns : RATE_WINDOW_NS);
     if (exits->is_storm || window_ns < RATE_WINDOW_NS)
         return;
     exits->rate_since_ns = now_ns;
@@ -769,7 +797,7 @@ static void guess_killed(struct trk_account *account)
 static void finish(struct trk_account *account)
 {
     account->exits.ignores_sigchld |= has_waited_for_none(account);
-    
+
     if (trk__account_was_killed(account))
         guess_killed(account);
     for (uint32_t i = 0; i < account->table.count; i++) {
@@ -812,7 +840,8 @@ static void take_step(struct trk_account *account, const struct trk_observation 
         end_sample(account, observation->at_ns);
         break;
     case TRK_STEP_ROW:
-        trk__usage_place(&account->totals, account->scanned_ns - account->placed_ns, account->options.cores);
+        trk__usage_place(&account->totals, account->scanned_ns - account->placed_ns,
+                         account->options.cores);
         account->row_start_ns = account->placed_ns;
         account->placed_ns = account->scanned_ns;
         break;

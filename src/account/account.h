@@ -21,26 +21,28 @@ struct trk_summary;
 struct trk_account_options {
     pid_t root_pid; /* 0: only the machine is tracked */
     pid_t self_pid; /* the tracker: never part of the job; 0: it tracks itself */
-    bool is_child;  /* the root is our child: its whole usage counts, and orphans of the job become our children */
+    bool
+        is_child; /* the root is our child: its whole usage counts, and orphans of the job become our children */
     bool has_children; /* descendants belong to the job */
     uint32_t histories_max;
     unsigned cores;
     uint64_t page_bytes, ticks_per_second;
-    int64_t start_ns;           /* by the monotonic clock */
-    int64_t realtime_offset_ns; /* what is added to the monotonic clock to get the time since the epoch */
-    int64_t boot_offset_ns;     /* likewise, the time since boot: that of start_ticks */
+    int64_t start_ns; /* by the monotonic clock */
+    int64_t
+        realtime_offset_ns; /* what is added to the monotonic clock to get the time since the epoch */
+    int64_t boot_offset_ns;      /* likewise, the time since boot: that of start_ticks */
     uint64_t own_peak_rss_bytes; /* of the tracker when it started the job: inherited by rusage */
-    unsigned wanted;             /* bits of 1 << trk_source_id: sources that may be opened on request */
+    unsigned wanted; /* bits of 1 << trk_source_id: sources that may be opened on request */
 };
 
 enum trk_request_kind {
-    TRK_REQUEST_READ,       /* read the process, whatever its CPU clock shows: READ or GONE */
-    TRK_REQUEST_CHECK,      /* whether it still exists: GONE, or nothing */
-    TRK_REQUEST_STATUS,     /* its status: STATUS */
-    TRK_REQUEST_HUGE,       /* HUGE */
-    TRK_REQUEST_COUNTER,    /* open the inherited counter: SOURCE, then a scan and COUNTER */
-    TRK_REQUEST_NO_EVENTS,  /* close process events and exit records: they cost a storm of forks too much */
-    TRK_REQUEST_TEARDOWN,   /* TEARDOWN */
+    TRK_REQUEST_READ,    /* read the process, whatever its CPU clock shows: READ or GONE */
+    TRK_REQUEST_CHECK,   /* whether it still exists: GONE, or nothing */
+    TRK_REQUEST_STATUS,  /* its status: STATUS */
+    TRK_REQUEST_HUGE,    /* HUGE */
+    TRK_REQUEST_COUNTER, /* open the inherited counter: SOURCE, then a scan and COUNTER */
+    TRK_REQUEST_NO_EVENTS, /* close process events and exit records: they cost a storm of forks too much */
+    TRK_REQUEST_TEARDOWN, /* TEARDOWN */
     TRK_REQUEST_KERNEL_LOG, /* OOM_KILL for each kill since the start, and one for the end of the log */
 };
 
@@ -58,13 +60,14 @@ struct trk_traced_usage {
 struct trk_account_process {
     struct trk_process_usage usage;
     struct trk_history history;
-    bool has_ended;        /* its exit is known; the history waits for the rest */
-    uint64_t ended_drain;  /* the drain after which it ended */
-    int64_t exit_ns;       /* when it exited, as the first source reported it */
-    bool is_credited;      /* it is gone, and its usage was credited to a parent or lost */
-    uint64_t asked_scan;   /* the scan in which it was requested (account_requests.c) */
-    bool does_not_wait;    /* it ignores SIGCHLD, or a child of it was lost */
-    uint64_t children_ns;  /* how long its children that exited had been running, by process events */
+    bool has_ended;       /* its exit is known; the history waits for the rest */
+    uint64_t ended_drain; /* the drain after which it ended */
+    int64_t exit_ns;      /* when it exited, as the first source reported it */
+    bool is_credited;     /* it is gone, and its usage was credited to a parent or lost */
+    uint64_t asked_scan;  /* the scan in which it was requested (account_requests.c) */
+    bool does_not_wait;   /* it ignores SIGCHLD, or a child of it was lost */
+    uint64_t
+        children_ns; /* how long its children that exited had been running, by process events */
     uint64_t shared_bytes; /* at its last exact read: resident, but not in its PSS */
     bool is_traced, trace_has_ended;
     struct trk_traced_usage children; /* traced: of those that have exited */
@@ -87,8 +90,7 @@ struct trk_exit_totals {
     uint64_t seen;           /* processes that were ever found or read */
     uint64_t exited;         /* processes of the table that have exited */
     uint64_t exited_before_counter;
-    uint64_t missed_ns;      /* see struct trk_cpu_figures */
-    uint64_t records, records_ns; /* of processes that have left the table: exits, CPU time */
+    uint64_t missed_ns; /* see struct trk_cpu_figures */
     uint64_t record_read_bytes, record_write_bytes, record_largest_bytes;
     uint64_t lost_before, unseen_faults_before; /* at the last sample */
     uint64_t rate_exits;                        /* on the machine since rate_since_ns */
@@ -104,7 +106,8 @@ struct trk_memory_totals {
     uint64_t seen_bytes;
     uint64_t peak_bytes, peak_low_bytes, peak_high_bytes;
     uint64_t sum_bytes, sum_estimated_bytes; /* over samples, for the share */
-    uint64_t single_bytes; /* the largest process at its exit, as close to its PSS as known; 0: none */
+    uint64_t
+        single_bytes; /* the largest process at its exit, as close to its PSS as known; 0: none */
     uint64_t machine_bytes;
 };
 
@@ -117,14 +120,15 @@ struct trk_kill_totals {
 
 struct trk_root_state {
     bool is_gone, is_reaped;
-    bool io_known, io_denied; /* bytes of some process of the job could be read; of some they could not */
+    bool io_known,
+        io_denied;    /* bytes of some process of the job could be read; of some they could not */
     bool bytes_final; /* its bytes were read to the end */
     int status;       /* as wait4 gives it */
 };
 
 /* Written by account_requests.c. */
 struct trk_request_state {
-    uint32_t cursor; /* of this step, in table.order */
+    uint32_t cursor;    /* of this step, in table.order */
     enum trk_step step; /* that it belongs to */
     uint64_t scan;
     bool has_teardown, has_no_events, has_counter, has_log; /* were requested */
@@ -148,10 +152,10 @@ struct trk_account {
     struct {
         bool is_open, from_start, has_lost, was_open; /* was_open: at the last sample */
     } source[TRK_BY_COUNT];
-    enum trk_step step;       /* the last one */
-    uint32_t zombie;          /* since STEP_ZOMBIE: the index of the process */
+    enum trk_step step; /* the last one */
+    uint32_t zombie;    /* since STEP_ZOMBIE: the index of the process */
     struct trk_request_state requests;
-    uint64_t scan, drain;     /* how many there were */
+    uint64_t scan, drain;            /* how many there were */
     int64_t scanned_ns;              /* when the last scan was */
     int64_t row_start_ns, placed_ns; /* the interval of the last row */
 };
@@ -165,7 +169,8 @@ void trk__account_take(struct trk_account *account, const struct trk_observation
 bool trk__account_request(struct trk_account *account, struct trk_request *ret_request);
 
 /* Sets the process metrics of the last row. `has_switches`: context switches were read. */
-void trk__account_fill(const struct trk_account *account, struct trk_sample *sample, bool has_switches);
+void trk__account_fill(const struct trk_account *account, struct trk_sample *sample,
+                       bool has_switches);
 
 /* The counters of the first sample: nothing was used yet. */
 void trk__account_fill_first(const struct trk_account *account, struct trk_sample *sample);
@@ -190,6 +195,7 @@ uint32_t trk__account_living_ancestor(const struct trk_account *account, uint32_
 void trk__account_summarise(const struct trk_account *account, struct trk_summary *summary);
 
 /* CPU time of the job from all sources; `for_rows`: no more than what need not be taken back later. */
-struct trk_cpu_verdict trk__account_cpu(const struct trk_account *account, bool has_survivors, bool for_rows);
+struct trk_cpu_verdict trk__account_cpu(const struct trk_account *account, bool has_survivors,
+                                        bool for_rows);
 
 #endif

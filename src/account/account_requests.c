@@ -10,7 +10,8 @@ static bool is_below(const struct trk_process_table *table, uint32_t index, uint
 }
 
 /* Once in a scan, so that a read that fails is not requested for ever. */
-static bool ask(struct trk_account *account, uint32_t index, enum trk_request_kind kind, struct trk_request *ret_request)
+static bool ask(struct trk_account *account, uint32_t index, enum trk_request_kind kind,
+                struct trk_request *ret_request)
 {
     if (account->process[index].asked_scan == account->scan)
         return false;
@@ -26,7 +27,8 @@ static bool ask_for_ancestor(struct trk_account *account, struct trk_request *re
     const struct trk_process_table *table = &account->table;
     for (uint32_t i = 0; i < table->count; i++) {
         uint32_t index = table->order[i];
-        if (!table->item[index].is_gone || !table->item[index].is_read || account->process[index].is_credited)
+        if (!table->item[index].is_gone || !table->item[index].is_read ||
+            account->process[index].is_credited)
             continue;
         uint32_t ancestor = trk__account_living_ancestor(account, index);
         if (ancestor != TRK_NO_PROCESS && table->item[ancestor].read_scan != account->scan &&
@@ -45,7 +47,8 @@ static bool ask_for_zombie(struct trk_account *account, struct trk_request *ret_
     while (account->requests.cursor > 0) {
         uint32_t index = table->order[--account->requests.cursor];
         if (index != account->zombie && table->item[index].is_read && !table->item[index].is_gone &&
-            is_below(table, index, account->zombie) && ask(account, index, TRK_REQUEST_CHECK, ret_request))
+            is_below(table, index, account->zombie) &&
+            ask(account, index, TRK_REQUEST_CHECK, ret_request))
             return true;
     }
     return (table->item[account->zombie].read_scan != account->scan &&
@@ -62,7 +65,8 @@ static bool ask_for_raced(struct trk_account *account, struct trk_request *ret_r
         uint32_t index = table->order[--account->requests.cursor];
         uint32_t parent = trk__process_parent(table, index);
         if (parent != TRK_NO_PROCESS && table->item[index].is_read && !table->item[index].is_gone &&
-            !table->item[parent].is_gone && trk__usage_is_unexplained(&account->process[parent].usage)) {
+            !table->item[parent].is_gone &&
+            trk__usage_is_unexplained(&account->process[parent].usage)) {
             *ret_request = (struct trk_request){TRK_REQUEST_CHECK, index};
             return true;
         }
@@ -106,8 +110,7 @@ static bool ask_for_counter(struct trk_account *account, struct trk_request *ret
 {
     struct trk_request_state *requests = &account->requests;
     bool is_storm = account->exits.is_storm && account->source[TRK_BY_EVENTS].is_open;
-    bool is_needed = is_storm || !account->options.is_child ||
-                     (trk__account_may_lack(account) && !trk__account_has_records(account));
+    bool is_needed = is_storm || !account->options.is_child || trk__account_may_lack(account);
     if (!is_needed || account->root.is_gone || !(account->options.wanted >> TRK_BY_PERF & 1))
         return false;
     if (ask_once(&requests->has_counter, TRK_REQUEST_COUNTER, ret_request))

@@ -9,20 +9,6 @@
 
 /* ---- CPU time ---- */
 
-/* What exited processes used by their exit records, and the others by their last read. */
-static uint64_t records_ns(const struct trk_account *account, uint64_t *ret_exits)
-{
-    uint64_t sum = account->exits.records_ns, exits = account->exits.records;
-    for (uint32_t i = 0; i < account->table.count; i++) {
-        const struct trk_account_process *of = &account->process[account->table.order[i]];
-        bool has_record = of->has_ended && of->history.sources & TRK_HISTORY_TASKSTATS;
-        sum += has_record ? of->history.cpu_ns : of->usage.seen.own[TRK_USAGE_CPU_NS];
-        exits += has_record;
-    }
-    *ret_exits = exits;
-    return sum;
-}
-
 /* Own parts of the processes that have exited, and what the others used by their last read. */
 static uint64_t traced_ns(const struct trk_account *account)
 {
@@ -35,7 +21,8 @@ static uint64_t traced_ns(const struct trk_account *account)
     return sum;
 }
 
-struct trk_cpu_verdict trk__account_cpu(const struct trk_account *account, bool has_survivors, bool for_rows)
+struct trk_cpu_verdict trk__account_cpu(const struct trk_account *account, bool has_survivors,
+                                        bool for_rows)
 {
     const struct trk_exit_totals *exits = &account->exits;
     bool has_events = account->source[TRK_BY_EVENTS].is_open;
@@ -46,16 +33,14 @@ struct trk_cpu_verdict trk__account_cpu(const struct trk_account *account, bool 
         .has_survivors = has_survivors,
         .may_lack = trk__account_may_lack(account),
         .has_trace = account->trace.is_whole,
-        .has_records = trk__account_has_records(account),
         .has_counter = account->counter.is_known && !account->counter.needs_base,
-        .counter_exits_known = has_events || account->requests.has_no_events, /* in a storm there were many */
+        .counter_exits_known =
+            has_events || account->requests.has_no_events, /* in a storm there were many */
         .teardown_ns = exits->teardown_ns,
         .missed_ns = exits->missed_ns,
     };
     if (figures.has_trace)
         figures.trace_ns = traced_ns(account);
-    if (figures.has_records)
-        figures.records_ns = records_ns(account, &figures.record_exits);
     if (figures.has_counter)
         figures.counter_ns = trk__counter_cpu_ns(&account->counter, for_rows);
     figures.counter_exits =
@@ -76,7 +61,8 @@ static void summarise_cpu(const struct trk_account *account, struct trk_summary 
     double cpu = (double)verdict.cpu_ns * 1e-9;
     double user = (double)account->totals.total[TRK_USAGE_USER_NS];
     double system = (double)account->totals.total[TRK_USAGE_SYSTEM_NS];
-    if (account->trace.is_whole && account->trace.exited.user_ns + account->trace.exited.system_ns) {
+    if (account->trace.is_whole &&
+        account->trace.exited.user_ns + account->trace.exited.system_ns) {
         user = (double)account->trace.exited.user_ns;
         system = (double)account->trace.exited.system_ns;
     }
@@ -90,7 +76,8 @@ static void summarise_cpu(const struct trk_account *account, struct trk_summary 
     summary->cpu_sampled_seconds =
         is_tracked && account->exits.seen ? (double)account->totals.placed_cpu_ns * 1e-9 : NAN;
     summary->cpu_is_lower_bound = verdict.is_lower_bound;
-    summary->cpu_high_seconds = verdict.high_ns && verdict.is_lower_bound ? (double)verdict.high_ns * 1e-9 : NAN;
+    summary->cpu_high_seconds =
+        verdict.high_ns && verdict.is_lower_bound ? (double)verdict.high_ns * 1e-9 : NAN;
 }
 
 /* ---- memory ---- */
@@ -101,7 +88,8 @@ static uint64_t uncounted_bytes(const struct trk_account *account)
 {
     enum { SMALLEST_BATCH = 32, BATCH_PER_CPU = 2, CPUS_OF_A_PROCESS = 2 };
     uint64_t batch = (uint64_t)account->options.cores * BATCH_PER_CPU;
-    return (batch > SMALLEST_BATCH ? batch : SMALLEST_BATCH) * CPUS_OF_A_PROCESS * account->options.page_bytes;
+    return (batch > SMALLEST_BATCH ? batch : SMALLEST_BATCH) * CPUS_OF_A_PROCESS *
+           account->options.page_bytes;
 }
 
 /* The largest peak RSS of all processes that have exited; 0 where one can have exited without being reported. */
@@ -120,8 +108,8 @@ static uint64_t largest_exited(const struct trk_account *account)
 static bool was_only_seen_loading(const struct trk_account *account)
 {
     const int64_t loading_ns = 10000000;
-    return account->memory.seen_ns - account->options.start_ns < loading_ns && !account->memory.single_bytes &&
-           account->peak.origin == TRK_PEAK_BY_SAMPLE;
+    return account->memory.seen_ns - account->options.start_ns < loading_ns &&
+           !account->memory.single_bytes && account->peak.origin == TRK_PEAK_BY_SAMPLE;
 }
 
 static void summarise_peak(const struct trk_account *account, struct trk_summary *summary)
@@ -135,7 +123,8 @@ static void summarise_peak(const struct trk_account *account, struct trk_summary
     double single = memory->single_bytes ? (double)memory->single_bytes : NAN;
     double value = peak->value_bytes ? (double)peak->value_bytes : sampled;
     bool is_traced = account->trace.is_on && !account->exits.record_largest_bytes;
-    const char *source = peak->origin == TRK_PEAK_BY_RECORD && is_traced ? "ptrace" : names[peak->origin];
+    const char *source =
+        peak->origin == TRK_PEAK_BY_RECORD && is_traced ? "ptrace" : names[peak->origin];
     if (isnan(value) || single > value) {
         value = single;
         source = "wait4";
@@ -165,15 +154,19 @@ static void summarise_peak(const struct trk_account *account, struct trk_summary
 
 /* What scans and wait4 counted lacks processes for which no parent waited, exit records those that still run: the larger
  * figure is closer. */
-static struct trk_total larger_of(bool valid, uint64_t counted, const char *source, uint64_t recorded)
+static struct trk_total larger_of(bool valid, uint64_t counted, const char *source,
+                                  uint64_t recorded)
 {
-    return recorded > counted ? total(valid, (double)recorded, "taskstats") : total(valid, (double)counted, source);
+    return recorded > counted ? total(valid, (double)recorded, "taskstats")
+                              : total(valid, (double)counted, source);
 }
 
 static void summarise_bytes(const struct trk_account *account, struct trk_summary *summary)
 {
-    bool is_complete = account->root.bytes_final && !account->root.io_denied && !trk__account_may_lack(account);
-    bool valid = account->options.root_pid > 0 && (account->root.io_known || account->root.is_reaped);
+    bool is_complete =
+        account->root.bytes_final && !account->root.io_denied && !trk__account_may_lack(account);
+    bool valid =
+        account->options.root_pid > 0 && (account->root.io_known || account->root.is_reaped);
     const uint64_t *used = account->totals.total;
     const char *source = is_complete ? "wait4" : "sampled";
     if (account->trace.is_whole && account->trace.bytes_whole && !summary->left_running) {
@@ -207,8 +200,8 @@ static double held_by_killed(const struct trk_account *account, const struct trk
 {
     enum { MUCH = 2 };
     uint64_t seen = account->kills.killed.rss_bytes, largest = largest_exited(account);
-    bool is_known =
-        account->kills.last.rss_bytes || account->exits.record_largest_bytes || account->trace.is_whole;
+    bool is_known = account->kills.last.rss_bytes || account->exits.record_largest_bytes ||
+                    account->trace.is_whole;
     if (is_known || largest / MUCH < seen)
         return seen ? (double)seen : NAN;
     return summary->processes.value == 1 ? (double)largest : NAN;
@@ -220,7 +213,8 @@ static void summarise_kills(const struct trk_account *account, struct trk_summar
     const struct trk_kill_totals *kills = &account->kills;
     bool is_logged = kills->has_log && (!kills->has_count || kills->logged > kills->counted);
     uint64_t count = is_logged ? kills->logged : kills->counted;
-    summary->oom_kills = total(kills->has_count || is_logged, (double)count, is_logged ? "kmsg" : "cgroup");
+    summary->oom_kills =
+        total(kills->has_count || is_logged, (double)count, is_logged ? "kmsg" : "cgroup");
     summary->oom_process_bytes = summary->oom_limit_bytes = summary->oom_advice_bytes = NAN;
     if (!count)
         return;
@@ -270,7 +264,8 @@ static void fill_memory(const struct trk_account *account, struct trk_sample *sa
     }
 }
 
-void trk__account_fill(const struct trk_account *account, struct trk_sample *sample, bool has_switches)
+void trk__account_fill(const struct trk_account *account, struct trk_sample *sample,
+                       bool has_switches)
 {
     static const struct {
         enum trk_metric metric;
@@ -297,7 +292,8 @@ void trk__account_fill(const struct trk_account *account, struct trk_sample *sam
     trk__sample_set(sample, TRK_M_PROC_UTIME, account->totals.placed_user_ns);
     trk__sample_set(sample, TRK_M_PROC_STIME, account->totals.placed_system_ns);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        bool is_io = parts[i].field >= TRK_USAGE_READ_CHARS && parts[i].field <= TRK_USAGE_WRITE_BYTES;
+        bool is_io =
+            parts[i].field >= TRK_USAGE_READ_CHARS && parts[i].field <= TRK_USAGE_WRITE_BYTES;
         bool is_switches = parts[i].field >= TRK_USAGE_VOLUNTARY_SWITCHES;
         if ((is_io && !account->root.io_known) || (is_switches && !has_switches))
             continue;

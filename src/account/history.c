@@ -39,8 +39,9 @@ static struct trk_history *merged_line(struct trk_histories *histories, const ch
             return &histories->merged[i];
     if (histories->merged_count == COMMANDS_MAX)
         return &histories->merged[COMMANDS_MAX - 1];
-    if (trk__array_reserve(&histories->merged, &histories->merged_capacity, histories->merged_count + 1,
-                           sizeof *histories->merged, COMMANDS_MAX) < 0)
+    if (trk__array_reserve(&histories->merged, &histories->merged_capacity,
+                           histories->merged_count + 1, sizeof *histories->merged,
+                           COMMANDS_MAX) < 0)
         return NULL;
     struct trk_history *line = &histories->merged[histories->merged_count++];
     *line = (struct trk_history){.merged = 0};
@@ -83,8 +84,8 @@ void trk__histories_add(struct trk_histories *histories, const struct trk_histor
     /* Twice as many before the smallest are merged: one sort then serves many. */
     if (histories->count >= histories->most * 2)
         merge_smallest(histories);
-    if (trk__array_reserve(&histories->item, &histories->capacity, histories->count + 1, sizeof *histories->item,
-                           histories->most * 2) < 0)
+    if (trk__array_reserve(&histories->item, &histories->capacity, histories->count + 1,
+                           sizeof *histories->item, histories->most * 2) < 0)
         merge(histories, history);
     else
         histories->item[histories->count++] = *history;

@@ -36,7 +36,7 @@ struct trk_history {
 struct trk_histories {
     struct trk_history *item; /* of processes that have exited; sorted by trk__histories_sort */
     uint32_t count, capacity;
-    uint32_t most; /* kept one by one; up to twice as many in between */
+    uint32_t most;              /* kept one by one; up to twice as many in between */
     struct trk_history *merged; /* by command */
     uint32_t merged_count, merged_capacity;
 };

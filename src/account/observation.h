@@ -29,13 +29,13 @@ enum trk_observation_kind {
     TRK_OBS_TRACED,    /* ptrace: a process is traced from its start on */
     TRK_OBS_EXITING,   /* ptrace: it is about to exit */
     TRK_OBS_EXITED,    /* ptrace: it has exited, and no parent has waited for it yet */
-    TRK_OBS_COUNTER,   /* CPU time of the tree by an inherited counter (perf) since that was opened */
-    TRK_OBS_MACHINE,   /* CPU time and forks of the whole machine */
-    TRK_OBS_HUGE,      /* memory that faults brought in huge pages, of the whole machine */
-    TRK_OBS_EXACT,     /* an exact read of a process's memory */
-    TRK_OBS_MEMORY,    /* memory of the job at this sample, as the memory model gives it */
-    TRK_OBS_TEARDOWN,  /* CPU time of the smallest process after the kernel has closed its counters */
-    TRK_OBS_OOM_KILL,  /* the kernel's log: it killed a process because memory ran out; pid 0: the log was read */
+    TRK_OBS_COUNTER, /* CPU time of the tree by an inherited counter (perf) since that was opened */
+    TRK_OBS_MACHINE, /* CPU time and forks of the whole machine */
+    TRK_OBS_HUGE,    /* memory that faults brought in huge pages, of the whole machine */
+    TRK_OBS_EXACT,   /* an exact read of a process's memory */
+    TRK_OBS_MEMORY,  /* memory of the job at this sample, as the memory model gives it */
+    TRK_OBS_TEARDOWN, /* CPU time of the smallest process after the kernel has closed its counters */
+    TRK_OBS_OOM_KILL, /* the kernel's log: it killed a process because memory ran out; pid 0: the log was read */
     TRK_OBS_OOM_COUNT, /* kills that the job's cgroup has counted since the start */
     TRK_OBS_SOURCE,    /* a source was opened or closed, or has lost records */
     TRK_OBS_STEP,      /* boundaries between the observations */
@@ -62,7 +62,7 @@ enum trk_source_change {
 enum trk_step {
     TRK_STEP_SCAN,    /* every process of the job is read next, children before their parents */
     TRK_STEP_SCANNED, /* all were; requests follow */
-    TRK_STEP_ZOMBIE,  /* `pid` is a zombie child of the tracker, to be read and reaped; requests follow */
+    TRK_STEP_ZOMBIE, /* `pid` is a zombie child of the tracker, to be read and reaped; requests follow */
     TRK_STEP_CREDIT,  /* they were answered; more requests follow */
     TRK_STEP_SETTLE,  /* those too: what was used is added to the totals; requests follow */
     TRK_STEP_DRAINED, /* all that process events and exit records had to report was appended */
@@ -133,10 +133,11 @@ struct trk_obs_exited {
 };
 
 struct trk_obs_machine {
-    uint64_t cpu_ns;   /* by the clock of process CPU times */
+    uint64_t cpu_ns; /* by the clock of process CPU times */
     uint64_t idle_ns;
-    uint64_t other_ns; /* by perf's clock alone: stolen time, and interrupts where the kernel keeps them apart */
-    uint64_t forks;    /* since boot, threads included; 0: unknown */
+    uint64_t
+        other_ns; /* by perf's clock alone: stolen time, and interrupts where the kernel keeps them apart */
+    uint64_t forks;        /* since boot, threads included; 0: unknown */
     uint64_t memory_bytes; /* that the machine has; 0: unknown */
 };
 
@@ -184,7 +185,8 @@ struct trk_observation {
         struct trk_obs_exact exact;
         struct trk_obs_memory memory;
         struct trk_oom_kill oom_kill;
-        uint64_t number; /* GONE: start ticks; EXITING: peak RSS; COUNTER, TEARDOWN: ns; OOM_COUNT */
+        uint64_t
+            number; /* GONE: start ticks; EXITING: peak RSS; COUNTER, TEARDOWN: ns; OOM_COUNT */
         struct {
             enum trk_source_id id;
             enum trk_source_change change;

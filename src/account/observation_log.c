@@ -12,7 +12,15 @@ enum { LOG_CHUNK = 64 << 10, LOG_LIMIT = 1 << 20, NAME_SIZE = 32 };
 
 /* ---- the fields of each kind ---- */
 
-enum field_type { FIELD_U64, FIELD_I64, FIELD_INT, FIELD_BOOL, FIELD_CHAR, FIELD_TEXT, FIELD_USAGE };
+enum field_type {
+    FIELD_U64,
+    FIELD_I64,
+    FIELD_INT,
+    FIELD_BOOL,
+    FIELD_CHAR,
+    FIELD_TEXT,
+    FIELD_USAGE
+};
 
 struct field {
     const char *name;
@@ -20,60 +28,85 @@ struct field {
     size_t offset, size;
 };
 
-#define FIELD(type, root, part, member)                                                                              \
-    {                                                                                                                \
-        #member, type, offsetof(struct root, part.member), sizeof(((struct root *)0)->part.member)                   \
+#define FIELD(type, root, part, member)                                                            \
+    {                                                                                              \
+#member, type, offsetof(struct root, part.member), sizeof(((struct root *)0)->part.member) \
     }
 #define OBS(type, part, member) FIELD(type, trk_observation, part, member)
-#define WHOLE(type, member)                                                                                          \
-    {                                                                                                                \
-        #member, type, offsetof(struct trk_observation, member), sizeof(((struct trk_observation *)0)->member)       \
+#define WHOLE(type, member)                                                                        \
+    {                                                                                              \
+#member, type, offsetof(struct trk_observation, member),                                   \
+            sizeof(((struct trk_observation *)0)->member)                                          \
     }
 
-static const struct field found_fields[] = {
-    OBS(FIELD_INT, found, ppid), OBS(FIELD_U64, found, start_ticks), OBS(FIELD_TEXT, found, comm),
-    OBS(FIELD_BOOL, found, is_root), {0}};
+static const struct field found_fields[] = {OBS(FIELD_INT, found, ppid),
+                                            OBS(FIELD_U64, found, start_ticks),
+                                            OBS(FIELD_TEXT, found, comm),
+                                            OBS(FIELD_BOOL, found, is_root),
+                                            {0}};
 static const struct field read_fields[] = {
-    OBS(FIELD_U64, read, start_ticks),  OBS(FIELD_INT, read, ppid),           OBS(FIELD_TEXT, read, comm),
-    OBS(FIELD_CHAR, read, state),       OBS(FIELD_BOOL, read, io_known),      OBS(FIELD_BOOL, read, io_denied),
-    OBS(FIELD_U64, read, threads),      OBS(FIELD_U64, read, start_stack),    OBS(FIELD_U64, read, size_pages),
-    OBS(FIELD_U64, read, resident_pages), OBS(FIELD_U64, read, shared_pages), OBS(FIELD_USAGE, read, usage.own),
+    OBS(FIELD_U64, read, start_ticks),    OBS(FIELD_INT, read, ppid),
+    OBS(FIELD_TEXT, read, comm),          OBS(FIELD_CHAR, read, state),
+    OBS(FIELD_BOOL, read, io_known),      OBS(FIELD_BOOL, read, io_denied),
+    OBS(FIELD_U64, read, threads),        OBS(FIELD_U64, read, start_stack),
+    OBS(FIELD_U64, read, size_pages),     OBS(FIELD_U64, read, resident_pages),
+    OBS(FIELD_U64, read, shared_pages),   OBS(FIELD_USAGE, read, usage.own),
     OBS(FIELD_USAGE, read, usage.waited), {0}};
-static const struct field status_fields[] = {
-    OBS(FIELD_BOOL, status, has_memory), OBS(FIELD_BOOL, status, is_denied), OBS(FIELD_BOOL, status, ignores_sigchld),
-    OBS(FIELD_U64, status, peak_rss_bytes), {0}};
-static const struct field wait_fields[] = {
-    OBS(FIELD_INT, wait, status),         OBS(FIELD_U64, wait, user_ns),      OBS(FIELD_U64, wait, system_ns),
-    OBS(FIELD_U64, wait, minor_faults),   OBS(FIELD_U64, wait, major_faults), OBS(FIELD_U64, wait, read_bytes),
-    OBS(FIELD_U64, wait, write_bytes),    OBS(FIELD_U64, wait, voluntary_switches),
-    OBS(FIELD_U64, wait, involuntary_switches), OBS(FIELD_U64, wait, peak_rss_bytes), {0}};
+static const struct field status_fields[] = {OBS(FIELD_BOOL, status, has_memory),
+                                             OBS(FIELD_BOOL, status, is_denied),
+                                             OBS(FIELD_BOOL, status, ignores_sigchld),
+                                             OBS(FIELD_U64, status, peak_rss_bytes),
+                                             {0}};
+static const struct field wait_fields[] = {OBS(FIELD_INT, wait, status),
+                                           OBS(FIELD_U64, wait, user_ns),
+                                           OBS(FIELD_U64, wait, system_ns),
+                                           OBS(FIELD_U64, wait, minor_faults),
+                                           OBS(FIELD_U64, wait, major_faults),
+                                           OBS(FIELD_U64, wait, read_bytes),
+                                           OBS(FIELD_U64, wait, write_bytes),
+                                           OBS(FIELD_U64, wait, voluntary_switches),
+                                           OBS(FIELD_U64, wait, involuntary_switches),
+                                           OBS(FIELD_U64, wait, peak_rss_bytes),
+                                           {0}};
 static const struct field event_fields[] = {
     OBS(FIELD_INT, event, ppid), OBS(FIELD_INT, event, status), OBS(FIELD_TEXT, event, comm), {0}};
 static const struct field record_fields[] = {
-    OBS(FIELD_INT, record, status), OBS(FIELD_BOOL, record, is_last), OBS(FIELD_TEXT, record, comm),
-    OBS(FIELD_U64, record, cpu_ns), OBS(FIELD_U64, record, peak_rss_bytes), OBS(FIELD_U64, record, read_bytes),
-    OBS(FIELD_U64, record, write_bytes), {0}};
+    OBS(FIELD_INT, record, status),         OBS(FIELD_BOOL, record, is_last),
+    OBS(FIELD_TEXT, record, comm),          OBS(FIELD_U64, record, cpu_ns),
+    OBS(FIELD_U64, record, peak_rss_bytes), OBS(FIELD_U64, record, read_bytes),
+    OBS(FIELD_U64, record, write_bytes),    {0}};
 static const struct field exited_fields[] = {
-    OBS(FIELD_INT, exited, ppid),       OBS(FIELD_U64, exited, start_ticks), OBS(FIELD_TEXT, exited, comm),
-    OBS(FIELD_INT, exited, status),     OBS(FIELD_BOOL, exited, has_bytes),  OBS(FIELD_U64, exited, user_ns),
-    OBS(FIELD_U64, exited, system_ns),  OBS(FIELD_U64, exited, read_bytes),  OBS(FIELD_U64, exited, write_bytes),
-    OBS(FIELD_U64, exited, faults),     OBS(FIELD_U64, exited, waited_faults), {0}};
+    OBS(FIELD_INT, exited, ppid),          OBS(FIELD_U64, exited, start_ticks),
+    OBS(FIELD_TEXT, exited, comm),         OBS(FIELD_INT, exited, status),
+    OBS(FIELD_BOOL, exited, has_bytes),    OBS(FIELD_U64, exited, user_ns),
+    OBS(FIELD_U64, exited, system_ns),     OBS(FIELD_U64, exited, read_bytes),
+    OBS(FIELD_U64, exited, write_bytes),   OBS(FIELD_U64, exited, faults),
+    OBS(FIELD_U64, exited, waited_faults), {0}};
 static const struct field machine_fields[] = {
-    OBS(FIELD_U64, machine, cpu_ns), OBS(FIELD_U64, machine, idle_ns), OBS(FIELD_U64, machine, other_ns),
-    OBS(FIELD_U64, machine, forks), OBS(FIELD_U64, machine, memory_bytes), {0}};
-static const struct field huge_fields[] = {OBS(FIELD_U64, huge, bytes), OBS(FIELD_U64, huge, largest_page), {0}};
-static const struct field exact_fields[] = {OBS(FIELD_U64, exact, pss_bytes), OBS(FIELD_U64, exact, rss_bytes), {0}};
-static const struct field memory_fields[] = {
-    OBS(FIELD_BOOL, memory, known),          OBS(FIELD_U64, memory, total_bytes),
-    OBS(FIELD_U64, memory, low_bytes),       OBS(FIELD_U64, memory, high_bytes),
-    OBS(FIELD_U64, memory, estimated_bytes), OBS(FIELD_U64, memory, given_back_bytes),
-    OBS(FIELD_U64, memory, rss_bytes),       OBS(FIELD_U64, memory, virtual_bytes), {0}};
+    OBS(FIELD_U64, machine, cpu_ns),       OBS(FIELD_U64, machine, idle_ns),
+    OBS(FIELD_U64, machine, other_ns),     OBS(FIELD_U64, machine, forks),
+    OBS(FIELD_U64, machine, memory_bytes), {0}};
+static const struct field huge_fields[] = {
+    OBS(FIELD_U64, huge, bytes), OBS(FIELD_U64, huge, largest_page), {0}};
+static const struct field exact_fields[] = {
+    OBS(FIELD_U64, exact, pss_bytes), OBS(FIELD_U64, exact, rss_bytes), {0}};
+static const struct field memory_fields[] = {OBS(FIELD_BOOL, memory, known),
+                                             OBS(FIELD_U64, memory, total_bytes),
+                                             OBS(FIELD_U64, memory, low_bytes),
+                                             OBS(FIELD_U64, memory, high_bytes),
+                                             OBS(FIELD_U64, memory, estimated_bytes),
+                                             OBS(FIELD_U64, memory, given_back_bytes),
+                                             OBS(FIELD_U64, memory, rss_bytes),
+                                             OBS(FIELD_U64, memory, virtual_bytes),
+                                             {0}};
 static const struct field oom_kill_fields[] = {
-    OBS(FIELD_U64, oom_kill, at_us),      OBS(FIELD_INT, oom_kill, pid),     OBS(FIELD_TEXT, oom_kill, comm),
-    OBS(FIELD_U64, oom_kill, rss_bytes),  OBS(FIELD_BOOL, oom_kill, by_cgroup), OBS(FIELD_TEXT, oom_kill, cgroup),
+    OBS(FIELD_U64, oom_kill, at_us),       OBS(FIELD_INT, oom_kill, pid),
+    OBS(FIELD_TEXT, oom_kill, comm),       OBS(FIELD_U64, oom_kill, rss_bytes),
+    OBS(FIELD_BOOL, oom_kill, by_cgroup),  OBS(FIELD_TEXT, oom_kill, cgroup),
     OBS(FIELD_U64, oom_kill, limit_bytes), {0}};
 static const struct field number_fields[] = {WHOLE(FIELD_U64, number), {0}};
-static const struct field source_fields[] = {OBS(FIELD_INT, source, id), OBS(FIELD_INT, source, change), {0}};
+static const struct field source_fields[] = {
+    OBS(FIELD_INT, source, id), OBS(FIELD_INT, source, change), {0}};
 static const struct field step_fields[] = {WHOLE(FIELD_INT, step), {0}};
 static const struct field no_fields[] = {{0}};
 
@@ -106,20 +139,20 @@ static const struct {
     [TRK_OBS_STEP] = {"step", step_fields},
 };
 
-#define OPTION(type, member)                                                                                         \
-    {                                                                                                                \
-        #member, type, offsetof(struct trk_account_options, member),                                                 \
-            sizeof(((struct trk_account_options *)0)->member)                                                        \
+#define OPTION(type, member)                                                                       \
+    {                                                                                              \
+#member, type, offsetof(struct trk_account_options, member),                               \
+            sizeof(((struct trk_account_options *)0)->member)                                      \
     }
 
 static const struct field option_fields[] = {
-    OPTION(FIELD_INT, root_pid),          OPTION(FIELD_INT, self_pid),
-    OPTION(FIELD_BOOL, is_child),         OPTION(FIELD_BOOL, has_children),
-    OPTION(FIELD_INT, histories_max),     OPTION(FIELD_INT, cores),
-    OPTION(FIELD_U64, page_bytes),        OPTION(FIELD_U64, ticks_per_second),
-    OPTION(FIELD_I64, start_ns),          OPTION(FIELD_I64, realtime_offset_ns),
-    OPTION(FIELD_I64, boot_offset_ns),    OPTION(FIELD_U64, own_peak_rss_bytes),
-    OPTION(FIELD_INT, wanted),            {0}};
+    OPTION(FIELD_INT, root_pid),       OPTION(FIELD_INT, self_pid),
+    OPTION(FIELD_BOOL, is_child),      OPTION(FIELD_BOOL, has_children),
+    OPTION(FIELD_INT, histories_max),  OPTION(FIELD_INT, cores),
+    OPTION(FIELD_U64, page_bytes),     OPTION(FIELD_U64, ticks_per_second),
+    OPTION(FIELD_I64, start_ns),       OPTION(FIELD_I64, realtime_offset_ns),
+    OPTION(FIELD_I64, boot_offset_ns), OPTION(FIELD_U64, own_peak_rss_bytes),
+    OPTION(FIELD_INT, wanted),         {0}};
 
 /* ---- writing ---- */
 
@@ -283,7 +316,8 @@ static int parse_fields(struct trk_cursor line, const struct field *fields, void
         if (!equals)
             return -EINVAL;
         size_t len = (size_t)(equals - word.at);
-        while (field->name && (strlen(field->name) != len || memcmp(field->name, word.at, len) != 0))
+        while (field->name &&
+               (strlen(field->name) != len || memcmp(field->name, word.at, len) != 0))
             field++;
         if (!field->name ||
             !parse_field(field, (struct trk_cursor){.at = equals + 1, .end = word.end}, into))
@@ -311,9 +345,10 @@ int trk__observation_parse(struct trk_cursor line, struct trk_observation *ret_o
     observation.kind = (enum trk_observation_kind)kind;
     observation.pid = (pid_t)pid;
     int code = parse_fields(line, kinds[kind].fields, &observation);
-    bool is_valid = (kind != TRK_OBS_SOURCE || ((unsigned)observation.source.id < TRK_BY_COUNT &&
-                                                (unsigned)observation.source.change <= TRK_CHANGE_CLOSED)) &&
-                    (kind != TRK_OBS_STEP || (unsigned)observation.step <= TRK_STEP_FINISH);
+    bool is_valid =
+        (kind != TRK_OBS_SOURCE || ((unsigned)observation.source.id < TRK_BY_COUNT &&
+                                    (unsigned)observation.source.change <= TRK_CHANGE_CLOSED)) &&
+        (kind != TRK_OBS_STEP || (unsigned)observation.step <= TRK_STEP_FINISH);
     if (code < 0 || !is_valid)
         return -EINVAL;
     *ret_observation = observation;
@@ -323,8 +358,9 @@ int trk__observation_parse(struct trk_cursor line, struct trk_observation *ret_o
 int trk__account_options_parse(struct trk_cursor line, struct trk_account_options *ret_options)
 {
     struct trk_account_options options = {0};
-    if (!trk__cursor_accept(&line, "account 1") || parse_fields(line, option_fields, &options) < 0 ||
-        !options.ticks_per_second || !options.page_bytes)
+    if (!trk__cursor_accept(&line, "account 1") ||
+        parse_fields(line, option_fields, &options) < 0 || !options.ticks_per_second ||
+        !options.page_bytes)
         return -EINVAL;
     *ret_options = options;
     return 0;
@@ -382,6 +418,6 @@ void trk__observe(struct trk_stream *stream, const struct trk_observation *obser
 
 void trk__observe_step(struct trk_stream *stream, enum trk_step step, pid_t pid, int64_t at_ns)
 {
-    trk__observe(stream,
-                 &(struct trk_observation){.kind = TRK_OBS_STEP, .pid = pid, .at_ns = at_ns, .step = step});
+    trk__observe(stream, &(struct trk_observation){
+                             .kind = TRK_OBS_STEP, .pid = pid, .at_ns = at_ns, .step = step});
 }

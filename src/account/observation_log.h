@@ -11,8 +11,8 @@
 
 struct trk_stream {
     struct trk_account *account;
-    int log_fd; /* -1: no log is written */
-    int failure; /* of the log: the first */
+    int log_fd;             /* -1: no log is written */
+    int failure;            /* of the log: the first */
     struct trk_buffer text; /* of the log, not written yet */
 };
 

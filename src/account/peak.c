@@ -35,7 +35,8 @@ void trk__peak_done(struct trk_peak *peak)
     *peak = (struct trk_peak){.page_bytes = peak->page_bytes};
 }
 
-static uint64_t faults_since_status(const struct trk_process *process, const struct trk_process_peak *of)
+static uint64_t faults_since_status(const struct trk_process *process,
+                                    const struct trk_process_peak *of)
 {
     return trk__less(process->minor_faults + process->major_faults, of->faults_read);
 }
@@ -43,7 +44,8 @@ static uint64_t faults_since_status(const struct trk_process *process, const str
 /* What `faults` can have mapped in huge pages since `before`: no process got more than the machine. */
 static uint64_t huge_bytes(const struct trk_peak *peak, uint64_t faults, uint64_t before)
 {
-    uint64_t most = trk__less(peak->huge.bytes, before > peak->huge_first ? before : peak->huge_first);
+    uint64_t most =
+        trk__less(peak->huge.bytes, before > peak->huge_first ? before : peak->huge_first);
     /* Written so that no number of faults overflows. */
     if (!peak->huge.largest_page || faults > most / peak->huge.largest_page)
         return most;
@@ -113,8 +115,8 @@ uint32_t trk__peak_next_status(struct trk_peak *peak, const struct trk_process_t
         /* One whose status was never read can have held far more than it does, if it has faulted far more: nothing else
          * bounds that. */
         uint64_t pages = faults + huge_bytes(peak, faults, of->huge_read) / peak->page_bytes;
-        bool is_unbounded =
-            !of->faults_read && pages > process->resident_pages + UNREAD_MOVED_BYTES / peak->page_bytes;
+        bool is_unbounded = !of->faults_read &&
+                            pages > process->resident_pages + UNREAD_MOVED_BYTES / peak->page_bytes;
         if (!peak->status_left && !is_unbounded)
             continue;
         peak->status_left -= peak->status_left > 0;
@@ -123,8 +125,8 @@ uint32_t trk__peak_next_status(struct trk_peak *peak, const struct trk_process_t
     return TRK_NO_PROCESS;
 }
 
-void trk__peak_take_status(struct trk_peak *peak, const struct trk_process_table *table, uint32_t index,
-                           const struct trk_obs_status *status)
+void trk__peak_take_status(struct trk_peak *peak, const struct trk_process_table *table,
+                           uint32_t index, const struct trk_obs_status *status)
 {
     const struct trk_process *process = &table->item[index];
     struct trk_process_peak *of = &peak->of[index];
@@ -162,8 +164,8 @@ struct waited_for {
 /* The read of a zombie has its faults to the end, and so how far its peak RSS can have moved since its status was read.
  * For one that was waited for before such a read its last faults are among the unexplained ones. Of others only the
  * largest peak RSS of all that exited is known, and that comes later. */
-static void add_exit(struct trk_peak *peak, const struct trk_process *process, struct trk_process_peak *of,
-                     struct waited_for *waited_for)
+static void add_exit(struct trk_peak *peak, const struct trk_process *process,
+                     struct trk_process_peak *of, struct waited_for *waited_for)
 {
     uint64_t faults = faults_since_status(process, of);
     uint64_t moved = faults * fault_bytes(peak) + huge_bytes(peak, faults, of->huge_read);
@@ -188,7 +190,8 @@ static void settle_waited_for(struct trk_peak *peak, const struct waited_for *wa
     uint64_t most = (uint64_t)waited_for->count * MOVED_LITTLE_BYTES;
     uint64_t moved = most;
     if (waited_for->count && unexplained_faults < most / fault_bytes(peak))
-        moved = unexplained_faults * fault_bytes(peak) + huge_bytes(peak, unexplained_faults, peak->huge_before);
+        moved = unexplained_faults * fault_bytes(peak) +
+                huge_bytes(peak, unexplained_faults, peak->huge_before);
     if (moved < most) {
         peak->exits.known_bytes += waited_for->bytes;
         peak->exits.moved_bytes += waited_for->moved_bytes + moved;
@@ -201,9 +204,11 @@ static void settle_waited_for(struct trk_peak *peak, const struct waited_for *wa
 /* At most so many processes existed at once since the last sample that no scan saw. Without events for the whole interval
  * that is bounded by the forks on the machine, and by the faults that were taken over. A process that was forked too late
  * for the last scan can have exited in this interval. */
-static uint32_t count_unseen(struct trk_peak_unseen *unseen, uint64_t unexplained_faults, bool has_events)
+static uint32_t count_unseen(struct trk_peak_unseen *unseen, uint64_t unexplained_faults,
+                             bool has_events)
 {
-    uint64_t missing = has_events ? unseen->exited : trk__less(unseen->forks + unseen->missing, unseen->found);
+    uint64_t missing =
+        has_events ? unseen->exited : trk__less(unseen->forks + unseen->missing, unseen->found);
     uint64_t most = has_events ? unseen->most_alive : UINT32_MAX;
     if (unexplained_faults < most)
         most = unexplained_faults;
@@ -225,8 +230,8 @@ struct peak_sums {
     uint64_t huge_bytes, huge_most_bytes;
 };
 
-static void add_live(struct trk_peak *peak, const struct trk_process *process, struct trk_process_peak *of,
-                     struct peak_sums *sums)
+static void add_live(struct trk_peak *peak, const struct trk_process *process,
+                     struct trk_process_peak *of, struct peak_sums *sums)
 {
     uint64_t rss = process->resident_pages * peak->page_bytes;
     uint64_t moved = 0;
@@ -256,7 +261,8 @@ static void add_interval(struct trk_peak *peak, uint64_t allowed, uint64_t growt
     uint64_t count = (uint64_t)unseen + exits->count;
     uint32_t place = count < TRK_PEAK_UNSEEN_MAX ? (uint32_t)count : TRK_PEAK_UNSEEN_MAX;
     int64_t known = (int64_t)(allowed + exits->known_bytes + exits->moved_bytes);
-    int64_t onwards = (int64_t)(peak->allowed_before + growth + exits->moved_bytes) - (int64_t)exits->bytes;
+    int64_t onwards =
+        (int64_t)(peak->allowed_before + growth + exits->moved_bytes) - (int64_t)exits->bytes;
     if ((count || exits->known_bytes) && onwards < known)
         known = onwards;
     if (!peak->has[place] || known > peak->known_bytes[place])
@@ -267,7 +273,8 @@ static void add_interval(struct trk_peak *peak, uint64_t allowed, uint64_t growt
 }
 
 void trk__peak_end(struct trk_peak *peak, const struct trk_process_table *table,
-                   const struct trk_obs_memory *memory, uint64_t unexplained_faults, bool has_events)
+                   const struct trk_obs_memory *memory, uint64_t unexplained_faults,
+                   bool has_events)
 {
     struct waited_for waited_for = {0};
     struct peak_sums sums = {0};

@@ -26,19 +26,20 @@ struct trk_process_peak {
 
 /* Processes that exited in the interval since the last sample. */
 struct trk_peak_exits {
-    uint32_t count;       /* last read while they ran: how far their peak RSS moved since is unknown */
-    uint64_t bytes;       /* their peak RSS at that time */
+    uint32_t count; /* last read while they ran: how far their peak RSS moved since is unknown */
+    uint64_t bytes; /* their peak RSS at that time */
     uint64_t known_bytes; /* peak RSS of those for which it is known to the end ... */
     uint64_t moved_bytes; /* ... but for this much */
 };
 
 /* What bounds the number of processes that no scan saw. */
 struct trk_peak_unseen {
-    uint32_t alive, most_alive; /* known from fork events, not read yet; the most since the last sample */
-    uint64_t exited;            /* of them, since the last sample */
-    uint64_t forks;             /* on the machine since the last sample; used without events */
-    uint64_t found;             /* by scans since the last sample */
-    uint64_t missing;           /* forked before the last sample, neither found nor known to have exited */
+    uint32_t alive,
+        most_alive;   /* known from fork events, not read yet; the most since the last sample */
+    uint64_t exited;  /* of them, since the last sample */
+    uint64_t forks;   /* on the machine since the last sample; used without events */
+    uint64_t found;   /* by scans since the last sample */
+    uint64_t missing; /* forked before the last sample, neither found nor known to have exited */
 };
 
 struct trk_peak {
@@ -75,8 +76,8 @@ void trk__peak_take_huge(struct trk_peak *peak, const struct trk_obs_huge *huge)
 
 /* The next process whose status is to be read; TRK_NO_PROCESS: none. */
 uint32_t trk__peak_next_status(struct trk_peak *peak, const struct trk_process_table *table);
-void trk__peak_take_status(struct trk_peak *peak, const struct trk_process_table *table, uint32_t index,
-                           const struct trk_obs_status *status);
+void trk__peak_take_status(struct trk_peak *peak, const struct trk_process_table *table,
+                           uint32_t index, const struct trk_obs_status *status);
 
 /* A process has exited with this peak RSS, of which so much is usually shared with others. */
 void trk__peak_take_exit(struct trk_peak *peak, uint64_t peak_rss_bytes, uint64_t shared_bytes);
@@ -85,7 +86,8 @@ void trk__peak_take_exit(struct trk_peak *peak, uint64_t peak_rss_bytes, uint64_
  * unseen processes, UINT64_MAX where processes may have exited without a parent taking over theirs; `has_events`: process
  * events were there for the whole interval. */
 void trk__peak_end(struct trk_peak *peak, const struct trk_process_table *table,
-                   const struct trk_obs_memory *memory, uint64_t unexplained_faults, bool has_events);
+                   const struct trk_obs_memory *memory, uint64_t unexplained_faults,
+                   bool has_events);
 
 /* `largest_bytes`: the largest peak RSS of any process that exited; 0: unknown, and then there is no upper bound where
  * processes were not seen. False without one. */

@@ -18,10 +18,10 @@ struct trk_process {
     int64_t fork_ns;      /* by its fork event; 0: none */
     char comm[TRK_COMM_SIZE];
     char state;
-    bool is_seen;    /* it was found or read: not known from events alone */
-    bool is_read;    /* its figures below are known */
-    bool has_exited; /* it is a zombie, or gone */
-    bool is_gone;    /* it does not exist any more */
+    bool is_seen;       /* it was found or read: not known from events alone */
+    bool is_read;       /* its figures below are known */
+    bool has_exited;    /* it is a zombie, or gone */
+    bool is_gone;       /* it does not exist any more */
     uint64_t read_scan; /* the scan in which it was last read; 0: none */
     uint64_t threads, start_stack;
     uint64_t minor_faults, major_faults, waited_minor_faults;
@@ -46,11 +46,12 @@ void trk__process_table_done(struct trk_process_table *table);
 uint32_t trk__process_find(const struct trk_process_table *table, pid_t pid);
 
 /* Adds a process; TRK_NO_PROCESS without memory. */
-uint32_t trk__process_add(struct trk_process_table *table, pid_t pid, pid_t ppid, uint64_t start_ticks);
+uint32_t trk__process_add(struct trk_process_table *table, pid_t pid, pid_t ppid,
+                          uint64_t start_ticks);
 
 /* Takes every process out for which `is_done` returns true, in one pass. */
-void trk__process_remove(struct trk_process_table *table, bool (*is_done)(void *state, uint32_t index),
-                         void *state);
+void trk__process_remove(struct trk_process_table *table,
+                         bool (*is_done)(void *state, uint32_t index), void *state);
 
 /* The process of the job that is or was the parent of this one; TRK_NO_PROCESS where the parent is outside the job. */
 uint32_t trk__process_parent(const struct trk_process_table *table, uint32_t index);

@@ -24,8 +24,8 @@ struct trk_recent {
     unsigned count, next;
 };
 
-void trk__recent_add(struct trk_recent *recent, const struct trk_process_table *table, uint64_t page_bytes,
-                     int64_t at_ns, uint64_t job_bytes);
+void trk__recent_add(struct trk_recent *recent, const struct trk_process_table *table,
+                     uint64_t page_bytes, int64_t at_ns, uint64_t job_bytes);
 
 /* The newest has age 0; NULL: there is none of that age. */
 const struct trk_recent_sample *trk__recent_at(const struct trk_recent *recent, unsigned age);

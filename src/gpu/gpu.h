@@ -3,8 +3,8 @@
 #ifndef TRK_GPU_GPU_H
 #define TRK_GPU_GPU_H
 
-#include "base/context.h"
 #include "account/process_table.h"
+#include "base/context.h"
 #include "metric/sample.h"
 
 struct trk_gpu;

@@ -43,7 +43,9 @@ static int64_t wait_ns(const struct trk_session *session, const struct trk_sampl
 void trk__session_ask_gpus(struct trk_session *session)
 {
     if (session->gpu && !trk__session_root_has_exited(session))
-        trk__gpu_ask(session->gpu, session->gather.account.options.root_pid ? &session->gather.account.table : NULL);
+        trk__gpu_ask(session->gpu, session->gather.account.options.root_pid
+                                       ? &session->gather.account.table
+                                       : NULL);
 }
 
 void trk__session_fill_gpus(struct trk_session *session, struct trk_sample *sample)

@@ -35,8 +35,10 @@ static void put_history(struct trk_json *json, const struct trk_history *history
     put_time(json, "start_time", history->start_time);
     put_time(json, "end_time", history->end_time);
     put_number(json, "exit_code", history->has_status, exit_code_of(history->status));
-    put_number(json, "cpu_seconds", history->has_cpu, trk__round((double)history->cpu_ns * 1e-3) * 1e-6);
-    put_number(json, "peak_rss_bytes", history->peak_rss_bytes > 0, (double)history->peak_rss_bytes);
+    put_number(json, "cpu_seconds", history->has_cpu,
+               trk__round((double)history->cpu_ns * 1e-3) * 1e-6);
+    put_number(json, "peak_rss_bytes", history->peak_rss_bytes > 0,
+               (double)history->peak_rss_bytes);
     put_number(json, "read_bytes", history->has_bytes, (double)history->read_bytes);
     put_number(json, "write_bytes", history->has_bytes, (double)history->write_bytes);
     trk__json_end_object(json);

@@ -1,10 +1,10 @@
 /* What gpu-tracker reads: mappings of a process, lists of devices, command lines, options, analyses. The first byte
  * chooses. */
-#include "gpu/gpu_reach.h"
-#include "platform/linux/proc_smaps.h"
 #include "fuzz.h"
+#include "gpu/gpu_reach.h"
 #include "gput_options.h"
 #include "gput_words.h"
+#include "platform/linux/proc_smaps.h"
 
 static void read_smaps(const char *text, size_t len)
 {

@@ -77,7 +77,7 @@ def count(made, passes, folder):
     result = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", BENCH, made.root,
                              str(passes)], env=made.environment(), capture_output=True, text=True, check=True,
                             timeout=120)
-    assert f"{PROCESSES} members, {GPUS * PROCESSES * 10} of {GPUS * PROCESSES * 10} bytes" in result.stdout
+    assert f"{PROCESSES} processes, {GPUS * PROCESSES * 10} of {GPUS * PROCESSES * 10} bytes" in result.stdout
     return own_instructions(out)
 
 

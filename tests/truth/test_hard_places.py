@@ -21,15 +21,13 @@ def refused():
 def check_cpu(half, folder, name, around):
     """As good as without the obstacle where a counter is left; a lower bound without one."""
     _, figures, tolerances = JOBS[name]
-    counters = {"perf", "taskstats"} & available(half, around)
+    counters = {"perf"} & available(half, around)
     run, truth = run_and_truth(half, folder, name, around=around)
     if "teardown_seconds" in figures and not counters:
         assert 0 < run.cpu["value"] <= truth * 1.02 + ALSO_SECONDS
         assert run.cpu["coverage"] is None, run.cpu
         return
     tolerance = tolerances[half] if counters else 0.01
-    if half == "root" and "taskstats" not in counters:
-        tolerance = max(tolerance, tolerances["user"])
     check_total(run.cpu, truth, tolerance)
 
 

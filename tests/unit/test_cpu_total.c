@@ -8,12 +8,8 @@ static const uint64_t MS = 1000000;
 
 static void what_was_counted_stays_where_other_sources_have_no_more(void)
 {
-    struct trk_cpu_figures figures = {.counted_ns = 1000 * MS,
-                                      .is_reaped = true,
-                                      .has_counter = true,
-                                      .counter_ns = 980 * MS,
-                                      .has_records = true,
-                                      .records_ns = 1000 * MS + MS / 2};
+    struct trk_cpu_figures figures = {
+        .counted_ns = 1000 * MS, .is_reaped = true, .has_counter = true, .counter_ns = 980 * MS};
     struct trk_cpu_verdict verdict = trk__cpu_verdict(&figures);
     CHECK_U64(verdict.cpu_ns, 1000 * MS);
     CHECK_TEXT(verdict.source, "wait4");
@@ -30,12 +26,6 @@ static void processes_without_a_parent_that_waits_are_in_other_sources(void)
     struct trk_cpu_verdict verdict = trk__cpu_verdict(&figures);
     CHECK_U64(verdict.cpu_ns, 980 * MS);
     CHECK_TEXT(verdict.source, "perf");
-    CHECK(!verdict.is_lower_bound && !verdict.is_split);
-    figures.has_records = true; /* they have no other clock */
-    figures.records_ns = 1000 * MS;
-    verdict = trk__cpu_verdict(&figures);
-    CHECK_U64(verdict.cpu_ns, 1000 * MS);
-    CHECK_TEXT(verdict.source, "taskstats");
     CHECK(!verdict.is_lower_bound && !verdict.is_split);
 }
 
@@ -82,20 +72,6 @@ static void a_counter_lacks_the_teardown_of_each_process(void)
     CHECK(!verdict.is_lower_bound);
 }
 
-static void a_record_lacks_the_teardown_of_its_process(void)
-{
-    struct trk_cpu_figures figures = {.counted_ns = 100 * MS,
-                                      .is_reaped = true,
-                                      .may_lack = true,
-                                      .has_records = true,
-                                      .records_ns = 500 * MS,
-                                      .record_exits = 100,
-                                      .teardown_ns = 80000};
-    struct trk_cpu_verdict verdict = trk__cpu_verdict(&figures);
-    CHECK_U64(verdict.cpu_ns, 508 * MS);
-    CHECK_U64(verdict.estimated_ns, 8 * MS);
-}
-
 /* What exited before the counter was opened is bounded. More than 3 % of the total makes that a lower bound. */
 static void what_a_late_counter_missed_is_an_upper_bound(void)
 {
@@ -113,11 +89,6 @@ static void what_a_late_counter_missed_is_an_upper_bound(void)
     verdict = trk__cpu_verdict(&figures);
     CHECK_U64(verdict.high_ns, 1031 * MS);
     CHECK(verdict.is_lower_bound);
-    figures.has_records = true; /* they miss nothing */
-    figures.records_ns = 1000 * MS;
-    verdict = trk__cpu_verdict(&figures);
-    CHECK_U64(verdict.high_ns, 0);
-    CHECK(!verdict.is_lower_bound);
 }
 
 static void what_was_counted_twice_is_shown_by_another_source(void)
@@ -129,10 +100,9 @@ static void what_was_counted_twice_is_shown_by_another_source(void)
                                       .has_counter = true,
                                       .counter_ns = 305 * MS};
     CHECK_U64(trk__cpu_verdict(&figures).cpu_ns, 310 * MS);
-    figures.has_records = true;
-    figures.records_ns = 310 * MS + 1;
+    figures.counter_ns = 310 * MS + 1;
     CHECK_U64(trk__cpu_verdict(&figures).cpu_ns, 310 * MS + 1);
-    figures.has_records = figures.has_counter = false;
+    figures.has_counter = false;
     CHECK_U64(trk__cpu_verdict(&figures).cpu_ns, 320 * MS);
 }
 
@@ -259,7 +229,6 @@ int main(int argc, char *argv[])
         TEST(processes_without_a_parent_that_waits_are_in_other_sources),
         TEST(the_counter_adds_nothing_where_none_can_lack),
         TEST(a_counter_lacks_the_teardown_of_each_process),
-        TEST(a_record_lacks_the_teardown_of_its_process),
         TEST(what_a_late_counter_missed_is_an_upper_bound),
         TEST(what_was_counted_twice_is_shown_by_another_source),
         TEST(exit_stops_replace_all_other_sources),

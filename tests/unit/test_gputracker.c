@@ -7,6 +7,7 @@
 #include "gputracker/ram_watch.h"
 #include "gputracker/sub_analysis.h"
 #include "gputracker/table_text.h"
+#include "platform/linux/gather.h"
 #include "platform/linux/proc_smaps.h"
 
 #include <errno.h>
@@ -224,8 +225,8 @@ static void world_init(struct world *world)
     test_now_ns = 1;
     world->context.clock = (struct trk_clock){.monotonic_ns = stopped_clock, .state = world};
     world->context.page_bytes = 4096;
-    trk__gather_init(&world->gather, &world->context);
-    world->gather.scan.keeps_no_fds = true;
+    REQUIRE(trk__gather_init(&world->gather, &world->context, NULL) == 0);
+    world->gather.state->scan.keeps_no_fds = true;
     world->start[0] = world->start[1] = world->start[2] = 5;
     write_process(world, 1, 0, 0);
     struct trk_account_options options = {.root_pid = 1,

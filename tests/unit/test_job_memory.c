@@ -1,7 +1,7 @@
 /* The memory of a job in a cgroup of its own, whose members exit while it is sampled. */
 #include "check.h"
 #include "fake_root.h"
-#include "platform/linux/job_memory.h"
+#include "platform/linux/gather.h"
 
 enum { ROOT = 100, CHILD = 101, MIB_PAGES = 256, MIB = 1 << 20 };
 
@@ -78,7 +78,7 @@ static void world_init(struct world *world)
     charge(world, 150);
     REQUIRE(trk__context_init(&world->context, world->root.path, NULL) == 0);
     world->context.clock = (struct trk_clock){clock_ns, clock_ns, &world->now_ns};
-    trk__gather_init(&world->gather, &world->context);
+    REQUIRE(trk__gather_init(&world->gather, &world->context, NULL) == 0);
     struct trk_account_options options = {
         .root_pid = ROOT,
         .has_children = true,

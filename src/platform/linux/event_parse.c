@@ -103,8 +103,8 @@ static bool parse_event(const struct proc_event *event, struct trk_observation *
     return true;
 }
 
-unsigned trk__proc_events_parse(const void *data, size_t len, trk_observation_sink *sink, void *state,
-                                bool *ret_acknowledged)
+unsigned trk__proc_events_parse(const void *data, size_t len, trk_observation_sink *sink,
+                                void *state, bool *ret_acknowledged)
 {
     struct span span = {data, len};
     struct nlmsghdr header;
@@ -173,8 +173,8 @@ static unsigned parse_aggregate(struct span body, trk_observation_sink *sink, vo
     return count;
 }
 
-unsigned trk__task_exits_parse(const void *data, size_t len, uint16_t family, trk_observation_sink *sink,
-                               void *state)
+unsigned trk__task_exits_parse(const void *data, size_t len, uint16_t family,
+                               trk_observation_sink *sink, void *state)
 {
     struct span span = {data, len};
     struct nlmsghdr header;

@@ -125,7 +125,8 @@ int trk__gather_start(struct trk_gather *gather, const struct trk_account_option
         code = check_proc(gather->context);
     gather->is_visible = code == 0 && options->root_pid;
     if (!gather->is_visible) {
-        gather->state->scan.listings_due = 0; /* the machine's processes are counted, none is of the job */
+        gather->state->scan.listings_due =
+            0; /* the machine's processes are counted, none is of the job */
         return options->is_child && code == -ENOTSUP ? 0 : code;
     }
     if (options->root_pid == gather->state->scan.self_pid)
@@ -351,8 +352,7 @@ void trk__gather_find(struct trk_gather *gather, uint64_t forks, bool wants_coun
 {
     if (gather->is_visible || wants_count)
         trk__scan_find(&gather->state->scan, &gather->stream, forks,
-                       gather->events_fd >= 0 || !gather->is_visible,
-                       wants_count);
+                       gather->events_fd >= 0 || !gather->is_visible, wants_count);
 }
 
 static void settle(struct trk_gather *gather)

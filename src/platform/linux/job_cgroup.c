@@ -48,7 +48,8 @@ void trk__job_cgroup_done(struct trk_job_cgroup *cgroup)
 
 static uint64_t anon_pages(const struct trk_process *process)
 {
-    return trk__process_is_live(process) ? trk__less(process->resident_pages, process->shared_pages) : 0;
+    return trk__process_is_live(process) ? trk__less(process->resident_pages, process->shared_pages)
+                                         : 0;
 }
 
 /* Whether it has released its memory, at the latest since it was sampled. The kernel's do_exit() detaches the address space
@@ -59,10 +60,12 @@ static bool is_exiting(const struct trk_context *context, const struct trk_proce
     struct trk_proc_files files = trk__proc_files(process->pid);
     struct trk_proc_statm now;
     return process->is_read && trk__process_is_live(process) &&
-           (!process->size_pages || trk__proc_read_statm(context, &files, &now) < 0 || !now.size_pages);
+           (!process->size_pages || trk__proc_read_statm(context, &files, &now) < 0 ||
+            !now.size_pages);
 }
 
-bool trk__job_cgroup_is_unsettled(const struct trk_context *context, const struct trk_process_table *table)
+bool trk__job_cgroup_is_unsettled(const struct trk_context *context,
+                                  const struct trk_process_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++)
         if (is_exiting(context, &table->item[table->order[i]]))
@@ -80,8 +83,8 @@ static int read_membership(const struct trk_context *context, const char *path,
 }
 
 /* Any process will do, since all have to be in it; the first can outlive the others or be gone for long. */
-static int read_membership_of_job(const struct trk_context *context, const struct trk_process_table *table,
-                                  struct trk_buffer *text)
+static int read_membership_of_job(const struct trk_context *context,
+                                  const struct trk_process_table *table, struct trk_buffer *text)
 {
     char path[PATH_SIZE];
     for (uint32_t i = 0; i < table->count; i++) {
@@ -138,7 +141,8 @@ static bool has_cgroups_below(const struct trk_cgroup_place *place)
 }
 
 /* Whether a process that the table does not have was forked by the job since the last scan, or has exited. */
-static bool is_new(const struct trk_context *context, const struct trk_account *account, pid_t pid, unsigned *asked)
+static bool is_new(const struct trk_context *context, const struct trk_account *account, pid_t pid,
+                   unsigned *asked)
 {
     struct trk_proc_stat stat;
     for (unsigned generation = 0; pid > 0 && (*asked)++ < ANCESTORS_ASKED_MAX; generation++) {
@@ -164,8 +168,8 @@ static bool holds_only_the_job(const struct trk_context *context, const struct t
         if (!trk__cursor_u64(&line, &pid) || pid > INT32_MAX)
             return false;
         uint32_t index = trk__process_find(&account->table, (pid_t)pid);
-        if (index == TRK_NO_PROCESS &&
-            ((pid_t)pid == account->options.self_pid || !is_new(context, account, (pid_t)pid, &asked)))
+        if (index == TRK_NO_PROCESS && ((pid_t)pid == account->options.self_pid ||
+                                        !is_new(context, account, (pid_t)pid, &asked)))
             return false;
         pages += index == TRK_NO_PROCESS ? 0 : anon_pages(&account->table.item[index]);
     }
@@ -219,8 +223,7 @@ static int read_charge(struct trk_job_cgroup *cgroup, struct trk_job_charge *ret
 }
 
 int trk__job_cgroup_read(struct trk_job_cgroup *cgroup, const struct trk_context *context,
-                         const struct trk_account *account,
-                         struct trk_job_charge *ret_charge)
+                         const struct trk_account *account, struct trk_job_charge *ret_charge)
 {
     int code = 0;
     if (cgroup->place.dir_fd < 0) {

@@ -7,11 +7,11 @@
 #ifndef TRK_LINUX_JOB_CGROUP_H
 #define TRK_LINUX_JOB_CGROUP_H
 
+#include "account/account.h"
 #include "base/buffer.h"
 #include "base/file.h"
 #include "platform/linux/cgroup_place.h"
 #include "platform/linux/proc_look.h"
-#include "account/account.h"
 
 struct trk_job_cgroup {
     struct trk_cgroup_place place; /* without one: not found, or not the job's */
@@ -32,11 +32,11 @@ void trk__job_cgroup_done(struct trk_job_cgroup *cgroup);
 /* After a scan. Fails where the job has no cgroup of its own, with -EAGAIN while it is too early to look for one
  * again. */
 int trk__job_cgroup_read(struct trk_job_cgroup *cgroup, const struct trk_context *context,
-                         const struct trk_account *account,
-                         struct trk_job_charge *ret_charge);
+                         const struct trk_account *account, struct trk_job_charge *ret_charge);
 
 /* Whether a member is exiting or has exited since it was sampled. The charge is read after the members, so the two then
  * disagree in either direction, which proves nothing against the cgroup. Reads a file for each member. */
-bool trk__job_cgroup_is_unsettled(const struct trk_context *context, const struct trk_process_table *table);
+bool trk__job_cgroup_is_unsettled(const struct trk_context *context,
+                                  const struct trk_process_table *table);
 
 #endif

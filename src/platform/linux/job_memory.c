@@ -336,7 +336,8 @@ static void read_what_is_uncertain(struct trk_job_memory *memory, struct trk_gat
 
 /* A cgroup that was the job's at the last sample is not given up because a process exits at this one: charge and resident
  * sizes are read at two times. */
-static void judge_cgroup(struct trk_job_memory *memory, const struct trk_gather *gather, struct trk_mem_total *total)
+static void judge_cgroup(struct trk_job_memory *memory, const struct trk_gather *gather,
+                         struct trk_mem_total *total)
 {
     if (total->processes < 2)
         return;

@@ -129,7 +129,8 @@ static uint64_t link_count(const struct trk_proc_list *list)
 /* Forks move the count of forks, exits the link count of /proc: with both unchanged no process has come or gone. Neither
  * is trusted where it cannot be right. For a count the change of the link count is enough, in the first PID namespace,
  * where it counts all processes. */
-static bool still_valid(const struct trk_proc_list *list, uint64_t forks, bool counts_only, int64_t now_ns)
+static bool still_valid(const struct trk_proc_list *list, uint64_t forks, bool counts_only,
+                        int64_t now_ns)
 {
     if (!list->listed || now_ns - list->listed_ns >= LISTING_TRUSTED_NS)
         return false;
@@ -143,7 +144,8 @@ uint64_t trk__proc_list_count(const struct trk_proc_list *list)
     return list->now.count + list->links_now - list->links;
 }
 
-int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool counts_only, bool *ret_changed)
+int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool counts_only,
+                           bool *ret_changed)
 {
     int64_t now_ns = trk__context_monotonic_ns(list->context);
     *ret_changed = false;

@@ -40,7 +40,8 @@ void trk__proc_list_done(struct trk_proc_list *list);
 /* Brings the listing up to date. `forks` is the kernel's count of forks since boot, read before this call; 0: unknown.
  * `counts_only`: only the number of processes is needed. Sets *ret_changed when /proc was listed (fresh entries are
  * marked). */
-int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool counts_only, bool *ret_changed);
+int trk__proc_list_refresh(struct trk_proc_list *list, uint64_t forks, bool counts_only,
+                           bool *ret_changed);
 
 /* How many processes the machine has now. */
 uint64_t trk__proc_list_count(const struct trk_proc_list *list);

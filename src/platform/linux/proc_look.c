@@ -115,7 +115,8 @@ int trk__proc_read_rollup(const struct trk_context *context, pid_t pid,
     return len < 0 ? len : trk__proc_rollup_parse(trk__cursor(text, (size_t)len), ret_rollup);
 }
 
-int trk__proc_read_status(const struct trk_context *context, pid_t pid, struct trk_proc_status *ret_status)
+int trk__proc_read_status(const struct trk_context *context, pid_t pid,
+                          struct trk_proc_status *ret_status)
 {
     char text[2 * TEXT_SIZE];
     TRK_CLEANUP_FD int fd = open_file(context, pid, "status");

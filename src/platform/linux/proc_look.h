@@ -40,11 +40,13 @@ int trk__proc_read_cpu_ns(const struct trk_context *context, pid_t pid, uint64_t
 
 /* An exact read of the memory of a process. It walks the page tables: 36-160 ns a page, during which the process cannot
  * map or unmap. */
-int trk__proc_read_rollup(const struct trk_context *context, pid_t pid, struct trk_proc_rollup *ret_rollup);
+int trk__proc_read_rollup(const struct trk_context *context, pid_t pid,
+                          struct trk_proc_rollup *ret_rollup);
 
 /* Peak RSS and ignored signals, from /proc/PID/status: some 10 us. -ENODATA: it has no memory (a zombie); the ignored
  * signals are set. */
-int trk__proc_read_status(const struct trk_context *context, pid_t pid, struct trk_proc_status *ret_status);
+int trk__proc_read_status(const struct trk_context *context, pid_t pid,
+                          struct trk_proc_status *ret_status);
 
 /* Context switches of all threads; -E2BIG for a process with too many of them to be read in each sample. */
 int trk__proc_read_switches(const struct trk_context *context, pid_t pid, uint64_t threads,

@@ -33,7 +33,7 @@ struct trk_scan {
     bool without_io;   /* bytes read and written are not needed */
     bool keeps_no_fds; /* the limit of descriptors belongs to the host program */
     uint32_t kept_fds, kept_fds_max;
-    uint64_t first_forks; /* since boot, when the root was started; 0: unknown */
+    uint64_t first_forks;  /* since boot, when the root was started; 0: unknown */
     unsigned listings_due; /* with process events: so many listings are still needed */
 
     /* Since the memory model took the figures: */
@@ -43,9 +43,10 @@ struct trk_scan {
     int64_t round_ns; /* when this scan began */
     bool some_rest;   /* in it, so far */
     struct trk_kept_file pressure;
-    int64_t pressure_ns;  /* when it was read; -1: this machine has none */
-    uint64_t stalled_us;  /* as it said */
-    bool memory_is_taken; /* the kernel reclaims memory: the size of those that have not run is read too */
+    int64_t pressure_ns; /* when it was read; -1: this machine has none */
+    uint64_t stalled_us; /* as it said */
+    bool
+        memory_is_taken; /* the kernel reclaims memory: the size of those that have not run is read too */
 };
 
 void trk__scan_init(struct trk_scan *scan, const struct trk_context *context, pid_t self_pid);
@@ -57,17 +58,20 @@ int trk__scan_root(struct trk_scan *scan, struct trk_stream *stream, pid_t pid);
 /* Appends processes whose parent is in the job. `forks` as for trk__proc_list_refresh. `has_events`: process events report
  * forks, so that a listing is needed only where listings_due says so; `wants_count`: the machine's processes are to be
  * counted. */
-int trk__scan_find(struct trk_scan *scan, struct trk_stream *stream, uint64_t forks, bool has_events, bool wants_count);
+int trk__scan_find(struct trk_scan *scan, struct trk_stream *stream, uint64_t forks,
+                   bool has_events, bool wants_count);
 
 /* Appends STEP_SCAN, what was read of each process, children before their parents, and STEP_SCANNED. */
 void trk__scan_read(struct trk_scan *scan, struct trk_stream *stream);
 
 /* Answers a request for READ, CHECK or STATUS. */
-void trk__scan_answer(struct trk_scan *scan, struct trk_stream *stream, const struct trk_request *request);
+void trk__scan_answer(struct trk_scan *scan, struct trk_stream *stream,
+                      const struct trk_request *request);
 
 /* Reads the memory figures of a process now, through its kept files. */
-int trk__scan_read_now(const struct trk_scan *scan, const struct trk_process_table *table, uint32_t index,
-                       struct trk_proc_stat *ret_stat, struct trk_proc_statm *ret_statm);
+int trk__scan_read_now(const struct trk_scan *scan, const struct trk_process_table *table,
+                       uint32_t index, struct trk_proc_stat *ret_stat,
+                       struct trk_proc_statm *ret_statm);
 
 /* Whether a process that is no helper has the tracker as its parent, by a listing of its own. */
 bool trk__scan_has_orphan(const struct trk_scan *scan);

@@ -9,9 +9,12 @@
 #include <unistd.h>
 
 const struct trk_source_ops *const trk__sources[TRK_BY_COUNT] = {
-    [TRK_BY_WAIT4] = &trk__source_wait4_ops, [TRK_BY_EVENTS] = &trk__source_events_ops,
-    [TRK_BY_TASKSTATS] = &trk__source_taskstats_ops, [TRK_BY_PERF] = &trk__source_perf_ops,
-    [TRK_BY_HWM] = &trk__source_hwm_ops, [TRK_BY_PTRACE] = &trk__source_ptrace_ops,
+    [TRK_BY_WAIT4] = &trk__source_wait4_ops,
+    [TRK_BY_EVENTS] = &trk__source_events_ops,
+    [TRK_BY_TASKSTATS] = &trk__source_taskstats_ops,
+    [TRK_BY_PERF] = &trk__source_perf_ops,
+    [TRK_BY_HWM] = &trk__source_hwm_ops,
+    [TRK_BY_PTRACE] = &trk__source_ptrace_ops,
 };
 
 static int probe_wait4(const struct trk_context *context, char why[TRK_WHY_SIZE])
@@ -31,7 +34,9 @@ static int probe_hwm(const struct trk_context *context, char why[TRK_WHY_SIZE])
 {
     struct trk_proc_status status;
     int code = trk__proc_read_status(context, getpid(), &status);
-    return code < 0 ? trk__source_refuse(why, code, "/proc/PID/status shows no peak RSS: %s", strerror(-code)) : 0;
+    return code < 0 ? trk__source_refuse(why, code, "/proc/PID/status shows no peak RSS: %s",
+                                         strerror(-code))
+                    : 0;
 }
 
 const struct trk_source_ops trk__source_hwm_ops = {

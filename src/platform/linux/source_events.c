@@ -94,26 +94,31 @@ static int open_socket(bool wants_execs)
         return -errno;
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
-    int code = bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ? -errno : listen_to_kernel(fd, wants_execs);
+    int code = bind(fd, (struct sockaddr *)&address, sizeof address) < 0
+                   ? -errno
+                   : listen_to_kernel(fd, wants_execs);
     if (code == 0)
         return fd;
     trk__events_close(fd);
     return code;
 }
 
-int trk__events_open(const struct trk_context *context, bool wants_execs, int *ret_fd, char why[TRK_WHY_SIZE])
+int trk__events_open(const struct trk_context *context, bool wants_execs, int *ret_fd,
+                     char why[TRK_WHY_SIZE])
 {
     if (!trk__source_in_first_namespaces(context))
-        return trk__source_refuse(why, -EPERM,
-                                  "the kernel sends process events to the machine's first PID and user namespace "
-                                  "only, not to a container");
+        return trk__source_refuse(
+            why, -EPERM,
+            "the kernel sends process events to the machine's first PID and user namespace "
+            "only, not to a container");
     int fd = open_socket(wants_execs);
     if (fd >= 0) {
         *ret_fd = fd;
         return 0;
     }
     if (fd == -EPERM || fd == -EACCES)
-        return trk__source_refuse(why, fd, "process events are refused: before Linux 6.6 they need CAP_NET_ADMIN");
+        return trk__source_refuse(
+            why, fd, "process events are refused: before Linux 6.6 they need CAP_NET_ADMIN");
     return trk__source_refuse(why, fd, "process events: %s", strerror(-fd));
 }
 

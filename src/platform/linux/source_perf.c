@@ -27,7 +27,8 @@ static int open_counter(pid_t thread)
         .size = sizeof attr,
         .config = PERF_COUNT_SW_TASK_CLOCK,
         .inherit = 1,
-        .exclude_kernel = 1, /* allowed to everyone; a task clock counts the kernel's part all the same */
+        .exclude_kernel =
+            1, /* allowed to everyone; a task clock counts the kernel's part all the same */
         .exclude_hv = 1,
     };
     int fd = (int)syscall(SYS_perf_event_open, &attr, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -53,7 +54,8 @@ static int open_threads(const struct trk_context *context, pid_t pid, struct trk
     for (struct dirent *entry; (entry = readdir(dir));) {
         if (entry->d_name[0] == '.')
             continue;
-        int code = trk__array_reserve(&perf->fd, &perf->capacity, perf->count + 1, sizeof *perf->fd, COUNTERS_MAX);
+        int code = trk__array_reserve(&perf->fd, &perf->capacity, perf->count + 1, sizeof *perf->fd,
+                                      COUNTERS_MAX);
         int fd = code < 0 ? code : open_counter((pid_t)atoi(entry->d_name));
         if (fd >= 0)
             perf->fd[perf->count++] = fd;
@@ -63,7 +65,8 @@ static int open_threads(const struct trk_context *context, pid_t pid, struct trk
     return 0;
 }
 
-int trk__perf_open(const struct trk_context *context, const struct trk_process_table *table, struct trk_perf *perf)
+int trk__perf_open(const struct trk_context *context, const struct trk_process_table *table,
+                   struct trk_perf *perf)
 {
     int code = 0;
     *perf = (struct trk_perf){0};
@@ -99,9 +102,10 @@ static int probe(const struct trk_context *context, char why[TRK_WHY_SIZE])
         return 0;
     }
     if (code == -EACCES || code == -EPERM)
-        return trk__source_refuse(why, code,
-                                  "perf events are refused (kernel.perf_event_paranoid above 2, a container's seccomp "
-                                  "filter, or another user's process)");
+        return trk__source_refuse(
+            why, code,
+            "perf events are refused (kernel.perf_event_paranoid above 2, a container's seccomp "
+            "filter, or another user's process)");
     if (code == -ENOSYS || code == -ENOENT)
         return trk__source_refuse(why, code, "this kernel has no perf events");
     return trk__source_refuse(why, code, "perf events: %s", strerror(-code));

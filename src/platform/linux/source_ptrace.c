@@ -47,6 +47,7 @@ static int probe(const struct trk_context *context, char why[TRK_WHY_SIZE])
 
 const struct trk_source_ops trk__source_ptrace_ops = {
     .name = "ptrace",
-    .gives = "all totals exactly, also without a parent that waits, with --trace-exits; each fork and exit costs time",
+    .gives = "all totals exactly, also without a parent that waits, with --trace-exits; each fork "
+             "and exit costs time",
     .probe = probe,
 };

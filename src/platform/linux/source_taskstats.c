@@ -1,6 +1,7 @@
 /* Exit records: what each thread has used, sent by the kernel when it exits (generic netlink "TASKSTATS").
  *
- * Bytes and peak RSS are exact. CPU time lacks the teardown of the thread. Records come from every CPU of the machine, for
+ * Bytes and peak RSS are exact. CPU time is that of the last update of the scheduler's clock: no total is made
+ * of it. Records come from every CPU of the machine, for
  * all processes. */
 #include "platform/linux/event_parse.h"
 #include "platform/linux/source.h"
@@ -77,8 +78,8 @@ static int find_family(struct trk_records *records)
 void trk__records_close(struct trk_records *records)
 {
     if (records->family)
-        send_text(records->fd, records->family, TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_DEREGISTER_CPUMASK,
-                  records->cpus);
+        send_text(records->fd, records->family, TASKSTATS_CMD_GET,
+                  TASKSTATS_CMD_ATTR_DEREGISTER_CPUMASK, records->cpus);
     if (records->fd >= 0)
         close(records->fd);
     *records = (struct trk_records){.fd = -1};
@@ -102,13 +103,15 @@ static int listen_to_kernel(struct trk_records *records)
     return code < 0 ? code : receive_verdict(records->fd);
 }
 
-int trk__records_open(const struct trk_context *context, struct trk_records *records, char why[TRK_WHY_SIZE])
+int trk__records_open(const struct trk_context *context, struct trk_records *records,
+                      char why[TRK_WHY_SIZE])
 {
     *records = (struct trk_records){.fd = -1};
     if (!trk__source_in_first_namespaces(context))
-        return trk__source_refuse(why, -EPERM,
-                                  "the kernel sends exit records to the machine's first PID and user namespace only, "
-                                  "not to a container");
+        return trk__source_refuse(
+            why, -EPERM,
+            "the kernel sends exit records to the machine's first PID and user namespace only, "
+            "not to a container");
     int code = listen_to_kernel(records);
     if (code == 0)
         return 0;
@@ -160,6 +163,6 @@ static int probe(const struct trk_context *context, char why[TRK_WHY_SIZE])
 
 const struct trk_source_ops trk__source_taskstats_ops = {
     .name = "taskstats",
-    .gives = "CPU time, bytes and peak RSS of every process that exits, however short it ran",
+    .gives = "bytes and peak RSS of every process that exits, however short it ran",
     .probe = probe,
 };

@@ -57,14 +57,16 @@ static struct timespec to_timespec(int64_t ns)
 
 int trk__wait_loop_arm(struct trk_wait_loop *loop, int64_t first_ns, int64_t interval_ns)
 {
-    struct itimerspec when = {.it_value = to_timespec(first_ns), .it_interval = to_timespec(interval_ns)};
+    struct itimerspec when = {.it_value = to_timespec(first_ns),
+                              .it_interval = to_timespec(interval_ns)};
     return timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
 }
 
 bool trk__wait_loop_watch(struct trk_wait_loop *loop, int fd, bool is_first)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = TRK_WAKE_EVENTS};
-    return fd >= 0 && epoll_ctl(loop->queue_fd, is_first ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) == 0;
+    return fd >= 0 &&
+           epoll_ctl(loop->queue_fd, is_first ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
 static void take_signal(struct trk_wait_loop *loop, struct trk_wake *wake)
