@@ -1,4 +1,4 @@
-/* Records the true memory of a process tree, for bench/replay_traces:
+/* Records the exact memory of a process tree, for bench/replay_traces:
  *
  *   record_trace [--interval-ms N] (--pid PID | -- COMMAND...) | gzip > mine.log.gz
  *
@@ -6,9 +6,8 @@
  * The command's output goes to stderr. Fields that need a memory cgroup are written as 0. */
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "platform/linux/proc_look.h"
 #include "platform/linux/proc_pagemap.h"
-#include "platform/linux/proc_tree.h"
+#include "platform/linux/proc_scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +26,9 @@ enum { TEXT_SIZE = 8192, INTERVAL_MS = 100, STOP_ROUNDS = 5, NOT_STARTED = 127, 
 
 struct recorder {
     struct trk_context context;
-    struct trk_proc_tree tree;
+    struct trk_account account;
+    struct trk_stream stream;
+    struct trk_scan scan;
     struct trk_pagemap_sampler sampler;
     int64_t started_ns, stopped_ns; /* stopped: in total, not part of the workload's time */
     unsigned tick;
@@ -64,19 +65,26 @@ static uint64_t value_of(const struct timed_text *text, const char *key)
 
 static void signal_all(struct recorder *recorder, int signal_number)
 {
-    for (uint32_t i = 0; i < recorder->tree.count; i++)
-        kill(recorder->tree.item[i].pid, signal_number);
+    const struct trk_process_table *table = &recorder->account.table;
+    for (uint32_t i = 0; i < table->count; i++)
+        if (!table->item[table->order[i]].is_gone)
+            kill(table->item[table->order[i]].pid, signal_number);
 }
 
-/* A member may fork before it stops: until a round finds no one new. */
+static void find(struct recorder *recorder)
+{
+    trk__scan_find(&recorder->scan, &recorder->stream, 0, false, false);
+}
+
+/* A process can fork before it stops: until a round finds no new one. */
 static void stop_all(struct recorder *recorder)
 {
     for (int round = 0; round < STOP_ROUNDS; round++) {
-        uint64_t known = recorder->tree.ever;
+        uint64_t known = recorder->account.table.serials;
         signal_all(recorder, SIGSTOP);
         nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
-        trk__proc_tree_discover(&recorder->tree, 0);
-        if (recorder->tree.ever == known)
+        find(recorder);
+        if (recorder->account.table.serials == known)
             return;
     }
 }
@@ -102,7 +110,7 @@ static void print_sample(struct recorder *recorder, pid_t pid)
            recorder->sampler.range_count, s->present, s->exclusive, s->mean_share, s->looked_up);
 }
 
-static void print_process(struct recorder *recorder, const struct trk_proc *proc)
+static void print_process(struct recorder *recorder, const struct trk_process *process)
 {
     static const char *const of_status[] = {"RssAnon", "RssFile", "RssShmem", "VmHWM", NULL};
     static const char *const of_rollup[] = {"Pss",
@@ -117,49 +125,46 @@ static void print_process(struct recorder *recorder, const struct trk_proc *proc
                                             "AnonHugePages",
                                             NULL};
     struct timed_text status, rollup;
-    if (!read_text(recorder, proc->pid, "status", &status) ||
-        !read_text(recorder, proc->pid, "smaps_rollup", &rollup))
+    if (!read_text(recorder, process->pid, "status", &status) ||
+        !read_text(recorder, process->pid, "smaps_rollup", &rollup))
         return;
-    char comm[sizeof proc->stat.comm];
-    memcpy(comm, proc->stat.comm, sizeof comm);
+    char comm[sizeof process->comm];
+    memcpy(comm, process->comm, sizeof comm);
     for (char *c = comm; *c; c++)
         if (*c == ' ' || *c == '\n' || *c == '\t')
             *c = '_'; /* fields are separated by blanks */
     uint64_t page_kb = recorder->context.page_bytes / 1024;
-    const struct trk_proc_statm *statm = &proc->statm;
     printf("P %u %d %d %" PRIu64 " %" PRIx64 " %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
            " %" PRIu64 " %" PRIu64 " %" PRIu64,
-           recorder->tick, proc->pid, proc->stat.ppid, proc->stat.start_ticks,
-           proc->stat.start_stack, comm[0] ? comm : "-", proc->stat.threads,
-           proc->stat.minor_faults, proc->stat.major_faults, statm->resident_pages * page_kb,
-           statm->size_pages * page_kb, statm->resident_pages * page_kb,
-           statm->shared_pages * page_kb);
+           recorder->tick, process->pid, process->ppid, process->start_ticks, process->start_stack,
+           comm[0] ? comm : "-", process->threads, process->minor_faults, process->major_faults,
+           process->resident_pages * page_kb, process->size_pages * page_kb,
+           process->resident_pages * page_kb, process->shared_pages * page_kb);
     print_values(&status, of_status);
     print_values(&rollup, of_rollup);
     printf(" 0 %" PRId64 " %" PRId64 "\n", status.took_ns, rollup.took_ns);
-    print_sample(recorder, proc->pid);
+    print_sample(recorder, process->pid);
 }
 
 /* False when the tree is empty. */
 static bool record_tick(struct recorder *recorder)
 {
+    const struct trk_process_table *table = &recorder->account.table;
     int64_t before_ns = trk__context_monotonic_ns(&recorder->context);
-    trk__proc_tree_discover(&recorder->tree, 0);
+    find(recorder);
     stop_all(recorder);
-    uint32_t living = 0;
-    trk__proc_round_begin(&recorder->tree);
-    for (uint32_t i = 0; i < recorder->tree.count; i++) {
-        struct trk_usage usage;
-        struct trk_proc *proc = &recorder->tree.item[i];
-        living += trk__proc_look(&recorder->tree, proc, &usage) && !trk__proc_is_zombie(proc);
-    }
+    trk__observe_step(&recorder->stream, TRK_STEP_DRAINED, 0, before_ns);
+    trk__scan_read(&recorder->scan, &recorder->stream);
+    trk__observe_step(&recorder->stream, TRK_STEP_CREDIT, 0, before_ns);
+    trk__observe_step(&recorder->stream, TRK_STEP_SETTLE, 0, before_ns);
+    uint32_t living = trk__process_live_count(table);
     double seconds = (double)(before_ns - recorder->started_ns - recorder->stopped_ns) / 1e9;
     printf("T %u %.4f %u 0 0 0 0 0 0 0\n", recorder->tick, seconds, living);
-    for (uint32_t i = 0; i < recorder->tree.count; i++)
-        if (!recorder->tree.item[i].vanished && !trk__proc_is_zombie(&recorder->tree.item[i]))
-            print_process(recorder, &recorder->tree.item[i]);
+    for (uint32_t i = 0; i < table->count; i++)
+        if (trk__process_is_live(&table->item[table->order[i]]))
+            print_process(recorder, &table->item[table->order[i]]);
     signal_all(recorder, SIGCONT);
-    trk__proc_tree_sweep(&recorder->tree);
+    trk__observe_step(&recorder->stream, TRK_STEP_SAMPLE, 0, before_ns);
     recorder->stopped_ns += trk__context_monotonic_ns(&recorder->context) - before_ns;
     recorder->tick++;
     return living > 0;
@@ -182,10 +187,21 @@ static int record(pid_t root, long interval_ms, bool is_child)
     struct recorder recorder = {0};
     if (trk__context_init(&recorder.context, NULL, NULL) < 0)
         return 1;
-    trk__proc_tree_init(&recorder.tree, &recorder.context);
-    recorder.tree.follow_children = true;
+    struct trk_account_options options = {.root_pid = root,
+                                          .self_pid = getpid(),
+                                          .is_child = is_child,
+                                          .has_children = true,
+                                          .histories_max = 1,
+                                          .cores = 1,
+                                          .page_bytes = recorder.context.page_bytes,
+                                          .ticks_per_second =
+                                              (uint64_t)recorder.context.ticks_per_second};
+    trk__stream_init(&recorder.stream, &recorder.account);
+    trk__scan_init(&recorder.scan, &recorder.context, getpid());
     trk__pagemap_sampler_init(&recorder.sampler, &recorder.context, (uint64_t)root);
-    int r = trk__proc_tree_set_root(&recorder.tree, root);
+    int r = trk__stream_start(&recorder.stream, &options);
+    if (r == 0)
+        r = trk__scan_root(&recorder.scan, &recorder.stream, root);
     recorder.started_ns = trk__context_monotonic_ns(&recorder.context);
     for (bool living = r == 0; living;) {
         nanosleep(&(struct timespec){.tv_sec = interval_ms / 1000,
@@ -198,7 +214,9 @@ static int record(pid_t root, long interval_ms, bool is_child)
     if (r < 0)
         fprintf(stderr, "process %d: %s\n", (int)root, strerror(-r));
     trk__pagemap_sampler_done(&recorder.sampler);
-    trk__proc_tree_done(&recorder.tree);
+    trk__scan_done(&recorder.scan);
+    trk__stream_done(&recorder.stream);
+    trk__account_done(&recorder.account);
     trk__context_done(&recorder.context);
     return r < 0 || fflush(stdout) != 0 ? 1 : 0;
 }
