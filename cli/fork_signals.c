@@ -1,8 +1,9 @@
 #include "fork_signals.h"
 
+#include "platform/os.h"
+
 #include <errno.h>
 #include <stdbool.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What a terminal sends to a process group and acts on a process that does not handle it. */
@@ -75,7 +76,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         window.info[i] = *info;
         window.has_come[i] = true;
         /* One that a process sent to us alone is passed on by the supervisor. */
-        if (!window.has_child && info->si_code == SI_KERNEL)
+        if (!window.has_child && trk__os_signal_is_of_terminal(info))
             window.is_owed[i] = true;
     } else if (is_stop(signal)) {
         window.is_owed[i] = true;
@@ -119,6 +120,6 @@ void cli_vfork_end(const struct cli_signals *signals, pid_t pid)
         if (window.is_owed[i] && pid > 0)
             kill(pid, of_terminal[i]);
         if (window.has_come[i]) /* to the signalfd, with its sender */
-            syscall(SYS_rt_sigqueueinfo, window.parent, of_terminal[i], &window.info[i]);
+            trk__os_signal_again(of_terminal[i], &window.info[i]);
     }
 }

@@ -74,6 +74,12 @@ int trk__os_signal_fd(const sigset_t *signals);
 /* Waits for one of the blocked signals. Returns its number, 0 when interrupted. `ret_from_terminal`: the kernel sent it. */
 int trk__os_signal_wait(const sigset_t *signals, bool *ret_from_terminal);
 
+/* Whether the terminal sent it to the whole process group. */
+bool trk__os_signal_is_of_terminal(const siginfo_t *info);
+
+/* Sends a signal to this process again as it had come: with its sender, where the system can. */
+void trk__os_signal_again(int signal, siginfo_t *info);
+
 /* A timer that sends this process SIGALRM. Not alarm(2): an alarm that was set before the exec is meant for the job. */
 struct trk_os_alarm {
     void *timer;

@@ -1,20 +1,14 @@
 """Nothing is left behind: no processes, no files, no changed settings."""
 
 import os
-import re
-import subprocess
 import uuid
 from pathlib import Path
 
 import pytest
 from helpers import (
     binary,
-    finish,
     kill_quietly,
-    need,
     need_namespace,
-    need_root,
-    only_child,
     run,
     tracker,
     wait_until,
@@ -101,4 +95,3 @@ def test_no_shared_memory_is_left():
     done = run(["unshare", "-m", "sh", "-c", script, "sh", binary(), "-q", workload("burn"), "0.05"],
                capture_output=True, text=True, check=True)
     assert [line for line in done.stdout.splitlines() if not line.startswith(("cpu_", "wall_"))] == []
-

@@ -150,6 +150,16 @@ int trk__os_signal_fd(const sigset_t *signals)
     return fd < 0 ? -errno : fd;
 }
 
+bool trk__os_signal_is_of_terminal(const siginfo_t *info)
+{
+    return info->si_code == SI_KERNEL;
+}
+
+void trk__os_signal_again(int signal, siginfo_t *info)
+{
+    syscall(SYS_rt_sigqueueinfo, getpid(), signal, info);
+}
+
 int trk__os_signal_wait(const sigset_t *signals, bool *ret_from_terminal)
 {
     siginfo_t info;
