@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from test_cpu_truth import ALSO_SECONDS, JOBS
-from test_memory_truth import PEAKS, PROGRAM_MIB, MIB
+from test_memory_truth import MIB, PEAKS, PROGRAM_MIB
 from test_replay import replay
 
 KEPT = Path(__file__).resolve().parent.parent / "data" / "observations"
