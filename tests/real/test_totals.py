@@ -19,7 +19,7 @@ TOTALS = {
     "processes": {"value", "source"},
     "oom_kills": {"value", "source"},
 }
-SOURCES = {"wait4", "events", "taskstats", "perf", "hwm", "ptrace", "sampled"}
+SOURCES = {"wait4", "events", "taskstats", "cgroup", "perf", "hwm", "ptrace", "sampled"}
 
 
 def summary_of(*command):
