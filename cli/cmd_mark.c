@@ -1,5 +1,6 @@
 /* A moment or a phase in the run that this is called from. */
 #include "cli.h"
+#include "platform/os.h"
 
 #include "spawn.h"
 
@@ -9,8 +10,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ; /* POSIX leaves the declaration to the program */
 
 /* As the shell would see the command itself; a signal that it died of is ours too. */
 static int wait_for(pid_t pid)
@@ -34,7 +33,7 @@ static int run_phase(const char *name, char **command)
     if (trk_mark_start(NULL, name, &error) < 0)
         cli_fail("%s", error.message); /* a job must not fail for want of a mark */
     pid_t pid;
-    int code = posix_spawnp(&pid, command[0], NULL, NULL, command, environ);
+    int code = posix_spawnp(&pid, command[0], NULL, NULL, command, trk__os_environment());
     if (code != 0) {
         if (!error.code)
             trk_mark_stop(NULL, name, NULL);

@@ -1,4 +1,5 @@
 /* A page that tells a run: report [RUN] [-o FILE] [--open], and --report FILE of the commands that measure. */
+#include "platform/os.h"
 #include "report_file.h"
 #include "whole_file.h"
 
@@ -11,8 +12,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ; /* POSIX leaves the declaration to the program */
 
 enum { PATH_SIZE = 1024 };
 
@@ -105,7 +104,7 @@ static int open_page(const char *path)
     if (chosen && *chosen && !strchr(chosen, ':') && !strchr(chosen, '%'))
         words[0] = (char *)chosen;
     pid_t pid;
-    int status, code = posix_spawnp(&pid, words[0], NULL, NULL, words, environ);
+    int status, code = posix_spawnp(&pid, words[0], NULL, NULL, words, trk__os_environment());
     if (code)
         return cli_fail("the page is at %s, but %s can't be started (%s); open it by hand", path,
                         words[0], strerror(code));

@@ -1,12 +1,11 @@
 /* Dispatch: reads the words, then hands over to one command. */
 #include "config.h"
 #include "help.h"
+#include "platform/os.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-extern char **environ; /* POSIX leaves the declaration to the program */
 
 static int (*const commands[CLI_COMMAND_COUNT])(const struct cli_options *) = {
     [CLI_COMMAND_RUN] = cli_cmd_run,       [CLI_COMMAND_ATTACH] = cli_cmd_attach,
@@ -37,7 +36,7 @@ int main(int argc, char *argv[])
         return trk_gpu_tracker_serve(argc, argv);
     struct cli_invocation invocation;
     struct trk_error error;
-    if (cli_invocation_init(&invocation, argv, environ, &error) < 0)
+    if (cli_invocation_init(&invocation, argv, trk__os_environment(), &error) < 0)
         return cli_fail("%s", error.message);
     if (invocation.help) {
         cli_help_print(invocation.command, stdout);
@@ -50,7 +49,7 @@ int main(int argc, char *argv[])
     if (invocation.config_fault.code)
         cli_fail("%s; going on without the rest of the file", invocation.config_fault.message);
     if (invocation.options.verbose)
-        cli_environment_warn(environ, stderr);
+        cli_environment_warn(trk__os_environment(), stderr);
     int status = commands[invocation.command](&invocation.options);
     cli_invocation_done(&invocation);
     return status;

@@ -17,8 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ; /* POSIX leaves the declaration to the program */
-
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
@@ -66,7 +64,8 @@ static int start(struct pipe_reader *reader, const char *program, const char *co
         return code;
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     pid_t pid;
-    code = trk__helper_start(program, arguments, environ, ends[1], &reader->slot, &pid);
+    code =
+        trk__helper_start(program, arguments, trk__os_environment(), ends[1], &reader->slot, &pid);
     close(ends[1]);
     if (code < 0) {
         close(ends[0]);

@@ -34,6 +34,9 @@ bool trk__os_random(void *ret_bytes, size_t size);
 /* A variable of the environment; NULL also in a set-user-ID program. */
 const char *trk__os_trusted_variable(const char *name);
 
+/* All variables of this process, as posix_spawn takes them. */
+char **trk__os_environment(void);
+
 /* ---- the machine ---- */
 
 /* Processors that this process can run on; 0: unknown. */

@@ -18,8 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ; /* POSIX leaves the declaration to the program */
-
 /* The grid begins at least so long after the start: the tracker's process takes a few milliseconds. */
 static const double START_AHEAD_SECONDS = 0.05;
 
@@ -167,7 +165,8 @@ int trk__tracker_spawn(const char *program, char *const words[], pid_t *ret_pid)
             code = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null",
                                                     fd ? O_WRONLY : O_RDONLY, 0);
         if (code == 0)
-            code = posix_spawn(ret_pid, program, &actions, &attributes, words, environ);
+            code =
+                posix_spawn(ret_pid, program, &actions, &attributes, words, trk__os_environment());
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);

@@ -59,6 +59,11 @@ bool trk__os_random(void *ret_bytes, size_t size)
     return getrandom(ret_bytes, size, GRND_NONBLOCK) == (ssize_t)size;
 }
 
+char **trk__os_environment(void)
+{
+    return environ;
+}
+
 const char *trk__os_trusted_variable(const char *name)
 {
     return secure_getenv(name);
