@@ -27,7 +27,7 @@ struct trk_counter {
 };
 
 /* Takes a reading of the machine's CPU time. */
-void trk__counter_compare(struct trk_counter *counter, const struct trk_obs_machine *machine,
+void trk__counter_compare(struct trk_counter *counter, const struct trk_obs_machine *now,
                           bool is_last);
 
 /* What the job used by the clock of process CPU times; `up_to_comparison`: as far as the clocks were compared. */

@@ -137,7 +137,7 @@ int trk_reader_process(trk_reader *reader, pid_t pid, bool children, char **ret_
 {
     struct trk_gather gather;
     const struct trk_process_table *table = &gather.account.table;
-    struct trk_tree_sums sums;
+    struct trk_tree_sums sums = {0};
     int code = trk__gather_init(&gather, &reader->context, NULL);
     if (code == 0)
         code = trk__gather_read_tree(&gather, pid, children, &sums);

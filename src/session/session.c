@@ -91,8 +91,8 @@ static int choose_sources(struct trk_session *session, const char *sources, stru
     for (const char *at = sources ? sources : ""; *at;) {
         size_t len = strcspn(at, ",");
         unsigned id = 0;
-        while (id < TRK_BY_PTRACE &&
-               (strlen(trk__sources[id]->name) != len || strncmp(at, trk__sources[id]->name, len)))
+        while (id < TRK_BY_PTRACE && (strlen(trk__sources[id]->name) != len ||
+                                      strncmp(at, trk__sources[id]->name, len) != 0))
             id++;
         if (id == TRK_BY_PTRACE)
             return trk__error_set(

@@ -49,7 +49,8 @@ size_t trk__process_command(const struct trk_context *context, pid_t pid, char *
     char path[32];
     snprintf(path, sizeof path, "%d/cwd", (int)pid);
     ssize_t folder_len = readlinkat(context->proc_fd, path, ret_folder, folder_size - 1);
-    ret_folder[folder_len > 0 ? folder_len : 0] = '\0';
+    bool has_folder = folder_len > 0 && (size_t)folder_len < folder_size;
+    ret_folder[has_folder ? (size_t)folder_len : 0] = '\0';
     snprintf(path, sizeof path, "%d/cmdline", (int)pid);
     TRK_CLEANUP_FD int fd = openat(context->proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     ssize_t len = fd < 0 ? -1 : read(fd, ret_words, size - 1);

@@ -155,7 +155,7 @@ int trk__events_drain(int fd, trk_observation_sink *sink, void *state)
 
 static int probe(const struct trk_context *context, char why[TRK_WHY_SIZE])
 {
-    int fd;
+    int fd = -1;
     int code = trk__events_open(context, false, &fd, why);
     if (code == 0)
         trk__events_close(fd);

@@ -254,10 +254,10 @@ static bool observe_exited(struct trk_trace *trace, pid_t pid, const struct trk_
 
 bool trk__trace_end(struct trk_trace *trace, pid_t pid)
 {
-    const struct trk_account *account = trace->stream ? trace->stream->account : NULL;
     struct trk_proc_stat stat;
     if (!trace->is_on || trk__helper_is_ours(pid))
         return false;
+    const struct trk_account *account = trace->stream->account;
     bool is_ours = false;
     if (!is_thread(pid)) {
         struct trk_proc_files files = trk__proc_files(pid);
