@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,11 +47,11 @@ bool trk__gather_share_memory(const struct trk_gather *gather, pid_t one, pid_t 
 size_t trk__process_command(const struct trk_context *context, pid_t pid, char *ret_words,
                             size_t size, char *ret_folder, size_t folder_size)
 {
-    char path[32];
+    char path[32], folder[PATH_MAX];
     snprintf(path, sizeof path, "%d/cwd", (int)pid);
-    ssize_t folder_len = readlinkat(context->proc_fd, path, ret_folder, folder_size - 1);
-    bool has_folder = folder_len > 0 && (size_t)folder_len < folder_size;
-    ret_folder[has_folder ? (size_t)folder_len : 0] = '\0';
+    ssize_t folder_len = readlinkat(context->proc_fd, path, folder, sizeof folder - 1);
+    folder[folder_len > 0 ? folder_len : 0] = '\0';
+    snprintf(ret_folder, folder_size, "%s", folder);
     snprintf(path, sizeof path, "%d/cmdline", (int)pid);
     TRK_CLEANUP_FD int fd = openat(context->proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     ssize_t len = fd < 0 ? -1 : read(fd, ret_words, size - 1);
