@@ -157,7 +157,7 @@ static int probe(const struct trk_context *context, char why[TRK_WHY_SIZE])
 {
     int fd = -1;
     int code = trk__events_open(context, false, &fd, why);
-    if (code == 0)
+    if (fd >= 0)
         trk__events_close(fd);
     return code;
 }
