@@ -13,12 +13,14 @@
 #include "write/format.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     ROW_WAIT_MS = 20,     /* for a reader, within a tick */
@@ -64,9 +66,26 @@ static int code_from_result(sqlite3 *db, int result)
     }
 }
 
+/* SQLite tries a journal that it cannot open for writing once more for reading, which sets errno to ENOENT: what
+ * the first try was told is asked for again. 0: the file can be made now. */
+static int journal_cause(const struct sqlite_writer *sqlite)
+{
+    char path[PATH_MAX];
+    int len = snprintf(path, sizeof path, "%s-journal", sqlite3_db_filename(sqlite->db, "main"));
+    if (len >= (int)sizeof path)
+        return ENAMETOOLONG;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno == EEXIST ? 0 : errno;
+    close(fd);
+    unlink(path);
+    return 0;
+}
+
 static int database_error(const struct sqlite_writer *sqlite, int result, struct trk_error *error)
 {
-    const int cause = errno; /* SQLite's calls leave it as the failed one has set it */
+    /* SQLite's calls leave errno as the failed one has set it. */
+    const int cause = result == SQLITE_CANTOPEN && errno == ENOENT ? journal_cause(sqlite) : errno;
     const int code = code_from_result(sqlite->db, result);
     /* The system's cause says more than SQLite's "disk I/O error". */
     if (code == -ENOSPC || code == -ENOMEM || (result & 0xff) == SQLITE_IOERR)
@@ -294,17 +313,19 @@ static int sqlite_row(struct trk_writer *writer, const struct trk_row *row, stru
     return code;
 }
 
-/* The journal is empty after each commit. SQLite removes it; if a reader prevents it, the file stays and does no harm. */
+/* The journal is empty after each commit. SQLite removes it, and says nothing if it could not. With the lock of a
+ * writer no other process uses the file. */
 static void remove_journal(sqlite3 *db)
 {
     char path[PATH_MAX];
     struct stat status;
-    int result = sqlite3_exec(db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
-    if (result == SQLITE_OK || result == SQLITE_BUSY || result == SQLITE_LOCKED)
-        return;
+    sqlite3_exec(db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     int len = snprintf(path, sizeof path, "%s-journal", sqlite3_db_filename(db, "main"));
-    if (len < (int)sizeof path && stat(path, &status) == 0 && status.st_size == 0)
+    if (len >= (int)sizeof path || stat(path, &status) < 0 || status.st_size > 0)
+        return;
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK)
         unlink(path);
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 static int sqlite_close(struct trk_writer *writer, struct trk_error *error)

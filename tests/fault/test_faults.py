@@ -170,7 +170,9 @@ SCENARIOS = [
     Scenario("pages", [*QUICK, "--report", "page.html", "--processes", "processes.csv", "--export", "time:time", *RUN],
              {"page.html": html_is_complete, "processes.csv": csv_is_complete, "time": time_is_complete}, saves=True),
     Scenario("jsonl-full", [*UNSAVED, "--schema", "full", "-o", "rows.jsonl", *RUN], {"rows.jsonl": jsonl_is_complete}),
-    Scenario("sqlite", [*UNSAVED, "-o", "rows.sqlite", *RUN], {"rows.sqlite": sqlite_is_complete}),
+    # The second try of SQLite may go well where the first did not: then it says that the file was not opened.
+    Scenario("sqlite", [*UNSAVED, "-o", "rows.sqlite", *RUN], {"rows.sqlite": sqlite_is_complete},
+             reasons=("unable to open database file",)),
     Scenario("summary", [*UNSAVED, "--memory", "pss", "--summary", "summary.json", *RUN],
              {"summary.json": summary_is_complete}),
     Scenario("traced", [*UNSAVED, "--trace-exits", "-o", "rows.csv", *RUN], {"rows.csv": csv_is_complete}),

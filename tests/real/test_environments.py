@@ -314,6 +314,15 @@ def test_device_that_is_always_full():
     assert done.stderr.count("\n") == 1
 
 
+def test_no_inode_for_the_journal_of_sqlite(open_folder):
+    """SQLite's second try, for reading, finds no file; the reason is that of the first."""
+    need_namespace("-m")
+    prefix = in_mounts(f"mount -t tmpfs -o nr_inodes=2 none {open_folder}", "-m")
+    done = tracker("-q", "--no-save", "-o", f"{open_folder}/rows.sqlite", "true", prefix=prefix)
+    assert done.returncode == 125
+    assert "rows.sqlite: " in done.stderr and "No space left on device" in done.stderr
+
+
 def test_full_disk_for_sqlite(open_folder):
     """What was written stays a sound database."""
     need_namespace("-m")
