@@ -85,17 +85,25 @@ def test_cpu(half, folder, name, choice):
         assert run.cpu["value"] <= truth * 1.02 + ALSO_SECONDS
         assert run.cpu["coverage"] is None, run.cpu
         return
-    check_total(run.cpu, truth, tolerance)
+    check_total(run, truth, tolerance)
 
 
-def check_total(cpu, truth, tolerance):
-    """Within the tolerance. A counter that was opened late because the machine was busy can lack what exited before: then
-    the total is a lower bound with an upper end, and the truth lies between them."""
+def estimated_seconds(run):
+    """The part of the CPU time that the notes say is estimated."""
+    found = [re.match(r"([\d.e-]+) s of the CPU time are estimated", note) for note in run.summary["notes"]]
+    return sum(float(match[1]) for match in found if match)
+
+
+def check_total(run, truth, tolerance):
+    """Within the tolerance, or within the part that is said to be estimated: what a process uses while it exits is measured on
+    other processes, and a busy machine makes it longer for some. A counter that was opened late because the machine was busy
+    can lack what exited before: then the total is a lower bound with an upper end, and the truth lies between them."""
+    cpu = run.cpu
     if cpu["source"] == "perf" and cpu["coverage"] is None:
         assert cpu["value"] <= truth * (1 + tolerance) + ALSO_SECONDS, cpu
         assert cpu["high"] >= truth * (1 - tolerance) - ALSO_SECONDS, cpu
         return
-    assert cpu["value"] == pytest.approx(truth, rel=tolerance, abs=ALSO_SECONDS), cpu
+    assert cpu["value"] == pytest.approx(truth, rel=tolerance, abs=max(ALSO_SECONDS, estimated_seconds(run))), cpu
     assert cpu["coverage"] == pytest.approx(cpu["sampled"] / cpu["value"], abs=0.001)
 
 

@@ -28,7 +28,7 @@ def check_cpu(half, folder, name, around):
         assert run.cpu["coverage"] is None, run.cpu
         return
     tolerance = tolerances[half] if counters else 0.01
-    check_total(run.cpu, truth, tolerance)
+    check_total(run, truth, tolerance)
 
 
 @pytest.mark.parametrize("name", ["reaped 3 ms", "ignored 3 ms", "storm 0.1 ms", "daemon", "two levels"],
