@@ -1,7 +1,6 @@
 /* report_time FILE ROUNDS: loads a snapshot and makes its report in turns, and prints the CPU time of each in ms as
  * JSON. The report loads the snapshot itself, so that is in its time. */
 #include "resource_tracker.h"
-#include "snapshot/snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +15,12 @@ static double cpu_ms(void)
 
 static double time_load(const char *path)
 {
-    struct trk_snapshot *snapshot;
+    trk_run *run;
     double start = cpu_ms();
-    if (trk__snapshot_load(path, &snapshot, NULL) < 0)
+    if (trk_run_open(path, &run, NULL) < 0)
         exit(1);
     double took = cpu_ms() - start;
-    trk__snapshot_free(snapshot);
+    trk_run_free(run);
     return took;
 }
 

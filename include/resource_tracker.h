@@ -50,7 +50,13 @@ struct trk_error {
 
 enum trk_schema { TRK_SCHEMA_V1 = 1, TRK_SCHEMA_V2 = 2, TRK_SCHEMA_V3 = 3, TRK_SCHEMA_FULL = 4 };
 
-enum trk_format { TRK_FORMAT_AUTO = 0, TRK_FORMAT_CSV, TRK_FORMAT_JSONL, TRK_FORMAT_SQLITE };
+enum trk_format {
+    TRK_FORMAT_AUTO = 0,
+    TRK_FORMAT_CSV,
+    TRK_FORMAT_JSONL,
+    TRK_FORMAT_SQLITE,
+    TRK_FORMAT_SNAPSHOT /* of trk_convert alone: one JSON object */
+};
 
 enum trk_rows { TRK_ROWS_PROCESS = 1, TRK_ROWS_SYSTEM = 2, TRK_ROWS_BOTH = 3 };
 
@@ -96,6 +102,8 @@ struct trk_options {
     bool discover_cloud;
     const char
         *observation_log; /* file that all observations are written to, for replay; NULL: none */
+    bool
+        hold_rows; /* keep the rows in a file without a name: for trk_session_run, where `save` is false */
 };
 
 /* Sets every field to its default; never fails. The macro, as those of the other options below, passes the size that the
@@ -257,7 +265,7 @@ TRK_API int trk_session_export(const trk_session *session, const char *format,
                                char *const command[], const char *job_name, int fd,
                                struct trk_error *error);
 
-/* The same of a record; what it does not keep is left out. */
+/* The same of a run in a file. */
 TRK_API int trk_record_export(const char *path, const char *format, int fd,
                               struct trk_error *error);
 
@@ -513,6 +521,48 @@ TRK_API void trk_server_options_init(struct trk_server_options *options, size_t 
 TRK_API int trk_recommend_servers(const struct trk_server_options *options, char **ret_json,
                                   struct trk_error *error);
 
+/* The same as structs, for programs that need no JSON. Texts live as long as the answer; figures are NaN where they are
+ * not known. */
+typedef struct trk_rent trk_rent;
+
+TRK_API int trk_rent_find(const struct trk_server_options *options, trk_rent **ret_rent,
+                          struct trk_error *error);
+TRK_API void trk_rent_free(trk_rent *rent);
+TRK_API int trk_rent_json(const trk_rent *rent, char **ret_json, struct trk_error *error);
+
+struct trk_rent_info {
+    size_t size;                                         /* sizeof(struct trk_rent_info) */
+    const char *source, *date, *credit, *note, *warning; /* note, warning NULL: none */
+    double memory_mib;                                   /* that was asked for; 0: none */
+    const char *run_vendor, *run_server, *run_region;    /* where the run was; "": not known */
+    const char *run_price_region, *run_price_date;
+    bool run_server_is_inferred, run_price_is_of_region;
+    double run_usd_hour, run_cost_usd;
+};
+
+TRK_API void trk_rent_info(const trk_rent *rent, struct trk_rent_info *ret_info);
+
+struct trk_server_offer {
+    size_t size; /* sizeof(struct trk_server_offer) */
+    const char *vendor, *server, *architecture, *region;
+    double vcpus, memory_mib, gpu_count;
+    double ondemand_usd, spot_usd; /* an hour */
+    double run_cost_usd, saved_percent;
+};
+
+/* The index-th server; with `spot` region, cost and savings are those of the spot price. -ERANGE past the end. */
+TRK_API int trk_rent_server(const trk_rent *rent, size_t index, bool spot,
+                            struct trk_server_offer *ret_offer);
+
+struct trk_finish_offer {
+    size_t size; /* sizeof(struct trk_finish_offer) */
+    const char *vendor, *server, *architecture;
+    double vcpus, seconds, usd_hour, cost_usd;
+    bool is_cheapest;
+};
+
+TRK_API int trk_rent_finish(const trk_rent *rent, size_t index, struct trk_finish_offer *ret_offer);
+
 /* The same for the needs of a level, the last run's length and the place that it ran in; options NULL: the defaults, else
  * count, spot, online, filters and keeper_url count. With "finish": the cheapest machine to finish on for each number of
  * cores (vendor_id, server_id, vcpus, seconds, price, cost, cheapest), by the curve of time against cores. -ENODATA: the
@@ -521,6 +571,10 @@ TRK_API int trk_recommendation_servers(const trk_recommendation *recommendation,
                                        enum trk_level level,
                                        const struct trk_server_options *options, char **ret_json,
                                        struct trk_error *error);
+
+TRK_API int trk_recommendation_rent(const trk_recommendation *recommendation, enum trk_level level,
+                                    const struct trk_server_options *options, trk_rent **ret_rent,
+                                    struct trk_error *error);
 
 /* trk_recommendation_json with the servers for a level and with options. */
 TRK_API int trk_recommendation_json_for(const trk_recommendation *recommendation,
@@ -567,6 +621,12 @@ struct trk_run_info {
         [512]; /* the words with blanks between, cut where it is too long; "": of the system */
     char damage[96]; /* why its file can't be read; "": it can. Else id and file_bytes are all that
                         is known, and start_time is when the file was last written */
+    bool
+        is_unknown; /* it has not ended, and whether its tracker runs cannot be found out from here: on another
+                        machine, or before the last boot */
+    double last_write_time; /* of its file, seconds since the epoch */
+    char host[65];          /* "": not known */
+    double oom_kills;       /* processes killed because memory ran out; NaN: not known */
 };
 
 typedef struct trk_runs trk_runs;
@@ -588,6 +648,60 @@ TRK_API int trk_runs_resolve(const trk_runs *runs, const char *run, char *ret_pa
 /* Removes the record of the index-th run; the list stays as it was. -EBUSY: it is running. */
 TRK_API int trk_runs_remove(trk_runs *runs, size_t index, struct trk_error *error);
 
+/* Removes a run although it may be running: one whose state is not known. */
+TRK_API int trk_runs_remove_by_force(trk_runs *runs, size_t index, struct trk_error *error);
+
+/* ---- one run ------------------------------------------------------------------------- */
+
+/* A run that is loaded: from a run file, a snapshot (gzip or plain JSON), or those of older releases. It does not change;
+ * any thread may read it. */
+typedef struct trk_run trk_run;
+
+/* `run` is a file, an id, its beginning or its last eight characters, "-" for standard input, or NULL for the last run
+ * that has ended. The caller frees the result with trk_run_free, which accepts NULL. */
+TRK_API int trk_run_open(const char *run, trk_run **ret_run, struct trk_error *error);
+
+/* From the text of a snapshot, plain JSON or gzip. */
+TRK_API int trk_run_parse(const void *data, size_t len, trk_run **ret_run, struct trk_error *error);
+
+/* The run of a session that has ended: with options.save after trk_session_save, with options.hold_rows at any time. */
+TRK_API int trk_session_run(trk_session *session, trk_run **ret_run, struct trk_error *error);
+TRK_API void trk_run_free(trk_run *run);
+
+TRK_API void trk_run_describe(const trk_run *run, struct trk_run_info *ret_info);
+
+/* The index-th word of its command; NULL past the end. */
+TRK_API const char *trk_run_word(const trk_run *run, size_t index);
+
+/* Figures over the whole run; NaN: not known. Every output shows these. */
+struct trk_run_numbers {
+    size_t size; /* sizeof(struct trk_run_numbers), set by the caller */
+    double wall_seconds;
+    double cpu_seconds, cpu_user_seconds, cpu_system_seconds;
+    double cpu_mean_cores, cpu_peak_cores;
+    double memory_peak_bytes, memory_mean_bytes;
+    double memory_low_bytes, memory_high_bytes; /* the peak is surely between them */
+    double read_bytes, write_bytes;
+    double processes, oom_kills;
+    double memory_limit_bytes, cpu_limit_cores; /* that cgroups set; NaN: none is known */
+};
+
+TRK_API void trk_run_numbers(const trk_run *run, struct trk_run_numbers *ret_numbers);
+
+/* Statistics of one metric, by its name in schema full with its prefix. -ENOENT: no such metric. */
+TRK_API int trk_run_stats(const trk_run *run, const char *name, struct trk_metric_stats *ret_stats);
+
+/* The index-th process, the one with most CPU time first, and GPU. `source` lives as long as the run. -ERANGE past the
+ * end. */
+TRK_API int trk_run_process(const trk_run *run, size_t index, struct trk_process_info *ret_info);
+TRK_API int trk_run_gpu(const trk_run *run, size_t index, struct trk_gpu_info *ret_info);
+
+/* In the form of another tool: see trk_session_export. */
+TRK_API int trk_run_export(const trk_run *run, const char *format, int fd, struct trk_error *error);
+
+/* As a snapshot: JSON text, which the caller frees with trk_free. */
+TRK_API int trk_run_json(const trk_run *run, char **ret_json, struct trk_error *error);
+
 /* ---- the report ---------------------------------------------------------------------- */
 
 /* A page that tells a run: one HTML text that needs no network, no server and nothing installed. */
@@ -607,6 +721,9 @@ TRK_API void trk_report_options_init(struct trk_report_options *options, size_t 
  * trk_free; ret_len may be NULL. -ENOSYS: this library was built without the page. */
 TRK_API int trk_report(const void *data, size_t len, const struct trk_report_options *options,
                        char **ret_html, size_t *ret_len, struct trk_error *error);
+
+TRK_API int trk_run_report(const trk_run *run, const struct trk_report_options *options,
+                           char **ret_html, size_t *ret_len, struct trk_error *error);
 
 /* The same of a run that was kept: a snapshot file, a run's id or the beginning of one, NULL for the last run. */
 TRK_API int trk_report_run(const char *run, const struct trk_report_options *options,
@@ -707,6 +824,8 @@ TRK_API void trk_frame_options_init(struct trk_frame_options *options, size_t si
  * frees it. Any thread may read it. */
 TRK_API int trk_tracker_frame(trk_tracker *tracker, const struct trk_frame_options *options,
                               trk_frame **ret_frame, struct trk_error *error);
+TRK_API int trk_run_frame(const trk_run *run, const struct trk_frame_options *options,
+                          trk_frame **ret_frame, struct trk_error *error);
 TRK_API void trk_frame_free(trk_frame *frame);
 TRK_API size_t trk_frame_rows(const trk_frame *frame);
 TRK_API size_t trk_frame_columns(const trk_frame *frame);
@@ -781,8 +900,9 @@ struct trk_phase_info {
 
 typedef struct trk_phases trk_phases;
 
-/* The phases of a record or of a run's growing file (trk_runs_resolve), or of a session with options.save before
- * it is saved, in the order in which they began. The caller frees the result. */
+/* The phases of a run, or of a session with options.save before it is saved, in the order in which they began. The
+ * caller frees the result. */
+TRK_API int trk_run_phases(const trk_run *run, trk_phases **ret_phases, struct trk_error *error);
 TRK_API int trk_phases_new(const char *path, trk_phases **ret_phases, struct trk_error *error);
 TRK_API int trk_session_phases(const trk_session *session, trk_phases **ret_phases,
                                struct trk_error *error);

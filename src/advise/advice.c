@@ -14,17 +14,11 @@ static bool is_usable(const struct trk_run_facts *run)
            (run->samples >= TRK_ADVICE_SAMPLES_MIN && run->wall_seconds >= TRK_ADVICE_SECONDS_MIN);
 }
 
-static double tick_cores(const struct trk_cpu_tick *tick)
-{
-    return tick->seconds > 0 ? tick->cpu_seconds / tick->seconds : NAN;
-}
-
 /* fmax prefers a number to a NaN. */
 static void take_peaks(const struct trk_run_facts *run, struct trk_advice *advice)
 {
     advice->peak_bytes = trk__fmax(advice->peak_bytes, run->peak_bytes);
-    for (size_t i = 0; i < run->tick_count; i++)
-        advice->cpu_peak_cores = trk__fmax(advice->cpu_peak_cores, tick_cores(&run->ticks[i]));
+    advice->cpu_peak_cores = trk__fmax(advice->cpu_peak_cores, run->cpu_peak_cores);
     for (size_t i = 0; i < run->gpu_count; i++)
         advice->vram_peak_bytes = trk__fmax(advice->vram_peak_bytes, run->gpus[i].vram_peak_bytes);
 }

@@ -70,8 +70,11 @@ bool trk__run_is_censored(const struct trk_run_facts *run, double *ret_limit_byt
 /* Sum over the rows of max(seconds, cpu_seconds / cores): no schedule on that many cores is shorter. */
 double trk__cpu_least_seconds(const struct trk_run_facts *run, double cores);
 
-/* Appends the advice as one JSON object. */
+/* Appends the advice as one JSON object, with servers (struct trk_offer; NULL: none) and what to rent (NULL: nothing). */
 struct trk_json;
-void trk__advice_json(const struct trk_advice *advice, struct trk_json *json);
+struct trk_list;
+struct trk_rent;
+void trk__advice_json(const struct trk_advice *advice, const struct trk_list *servers,
+                      const struct trk_rent *rent, struct trk_json *json);
 
 #endif

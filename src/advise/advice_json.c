@@ -1,5 +1,6 @@
 /* Advice as JSON: the keys that `recommend --json` promises first, then what they stand on. */
 #include "advise/advice.h"
+#include "advise/rent.h"
 #include "advise/rounding.h"
 #include "base/json.h"
 #include "base/real.h"
@@ -92,15 +93,20 @@ static void put_peaks(struct trk_json *json, const struct trk_advice *advice)
     trk__json_end_object(json);
 }
 
-void trk__advice_json(const struct trk_advice *advice, struct trk_json *json)
+void trk__advice_json(const struct trk_advice *advice, const struct trk_list *servers,
+                      const struct trk_rent *rent, struct trk_json *json)
 {
     trk__json_begin_object(json);
     put_needs(json, &advice->level[TRK_LEVEL_BALANCED]);
     put_levels(json, advice);
     put_classic(json, &advice->classic);
     trk__json_key(json, "servers");
-    trk__json_begin_array(json);
-    trk__json_end_array(json);
+    if (servers) {
+        trk__list_write(json, &trk__offer_fields, servers);
+    } else {
+        trk__json_begin_array(json);
+        trk__json_end_array(json);
+    }
     put_peaks(json, advice);
     put_curve(json, advice);
     trk__json_key(json, "runs");
@@ -110,5 +116,9 @@ void trk__advice_json(const struct trk_advice *advice, struct trk_json *json)
     trk__json_key(json, "runs_censored");
     trk__json_u64(json, advice->runs_censored);
     put_text(json, "refusal", advice->message);
+    if (rent) {
+        trk__json_key(json, "rent");
+        trk__fields_write(json, &trk__rent_fields, rent);
+    }
     trk__json_end_object(json);
 }

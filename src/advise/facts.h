@@ -24,11 +24,13 @@ struct trk_gpu_facts {
 struct trk_run_facts {
     double wall_seconds;
     uint64_t samples;
+    double cpu_peak_cores;     /* NaN: not measured */
     double peak_bytes;         /* the best figure; NaN: not measured */
     double peak_low_bytes;     /* surely reached; NaN: not known */
     double peak_high_bytes;    /* surely not passed; NaN: not known */
     double memory_limit_bytes; /* of the run; NaN: none that is known */
     bool oom_killed;
+    double oom_advised_bytes;         /* what the run's end said to ask for; NaN: nothing */
     double cpu_limit_cores;           /* quota; NaN: none */
     double throttled_share;           /* of the time; NaN: not known */
     const struct trk_cpu_tick *ticks; /* borrowed */

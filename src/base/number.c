@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +36,38 @@ static void add_whole(struct trk_buffer *buffer, double value)
     trk__buffer_add_u64(buffer, (uint64_t)(value < 0 ? -value : value));
 }
 
+/* Most figures were rounded to the millionth: such a one with 15 digits or fewer has no shorter text, and printf is not
+ * needed for it. False: it is another. */
+static bool add_millionths(struct trk_buffer *buffer, double value)
+{
+    double size = fabs(value), scaled = size * 1e6;
+    if (!(size >= 1e-4) || !(scaled < 1e15))
+        return false;
+    uint64_t millionths = (uint64_t)(scaled + 0.5);
+    if ((double)millionths / 1e6 != size)
+        return false;
+    char text[8] = {'.'};
+    uint64_t rest = millionths % 1000000;
+    for (int i = 6; i > 0; i--, rest /= 10)
+        text[i] = (char)('0' + rest % 10);
+    size_t len = 7;
+    while (text[len - 1] == '0')
+        len--;
+    if (value < 0)
+        trk__buffer_add_char(buffer, '-');
+    trk__buffer_add_u64(buffer, millionths / 1000000);
+    trk__buffer_add(buffer, text, len);
+    return true;
+}
+
 void trk__number_add_shortest(struct trk_buffer *buffer, double value)
 {
     if (value > -WHOLE_LIMIT && value < WHOLE_LIMIT && (double)(int64_t)value == value) {
         add_whole(buffer, value);
         return;
     }
+    if (add_millionths(buffer, value))
+        return;
     char text[SHORTEST_SIZE];
     for (int digits = DIGITS_ALWAYS_EXACT; digits <= DIGITS_ALWAYS_ENOUGH; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);

@@ -2,9 +2,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/input.h"
 #include "catalog/chunk.h"
 #include "catalog/csv_cell.h"
-#include "snapshot/input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,11 +2,11 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json_path.h"
+#include "base/json_pull.h"
 #include "base/number.h"
 #include "base/real.h"
 #include "net/https.h"
-#include "snapshot/json_pull.h"
-#include "snapshot/snapshot.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -193,7 +193,7 @@ static double number_or_zero(const char *json, const char *path)
     return isnan(value) ? 0 : value;
 }
 
-/* Where a GPU seems to be left out of the price the catalogue's stands, in the text too. */
+/* Where a GPU seems to be left out of the price the catalogue's counts; the text keeps Keeper's. */
 static void correct_price(struct trk_keeper_server *server, const struct trk_catalog *catalog)
 {
     const struct trk_catalog_server *known =
@@ -201,16 +201,6 @@ static void correct_price(struct trk_keeper_server *server, const struct trk_cat
     if (!known || strcmp(server->vendor, "gcp") != 0 || !(server->facts.gpu_count > 0) ||
         !(known->ondemand_usd > server->facts.ondemand_usd))
         return;
-    struct trk_buffer number;
-    trk__buffer_init(&number, 64);
-    trk__number_add_shortest(&number, known->ondemand_usd);
-    char *corrected =
-        number.failure ? NULL : trk__json_with(server->json, "min_price_ondemand", number.data);
-    trk__buffer_done(&number);
-    if (!corrected)
-        return;
-    free(server->json);
-    server->json = corrected;
     server->facts.ondemand_usd = known->ondemand_usd;
     server->gpu_is_priced_by_catalog = true;
 }

@@ -1,10 +1,10 @@
 /* The user's own price table: all that Keeper has, in the form of the one that is built in. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/gzip_output.h"
 #include "base/number.h"
 #include "catalog/keeper.h"
-#include "snapshot/gzip_output.h"
-#include "snapshot/store.h"
+#include "run/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

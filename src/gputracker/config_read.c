@@ -1,9 +1,9 @@
 /* Options in a JSON file: the arguments of the Python package's classes by their names. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json_pull.h"
 #include "base/real.h"
 #include "base/sized.h"
-#include "snapshot/json_pull.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "base/input.h"
 #include "gputracker/data_file.h"
-#include "snapshot/input.h"
 
 #include <errno.h>
 #include <fcntl.h>

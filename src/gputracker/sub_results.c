@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "snapshot/json_pull.h"
+#include "base/json_pull.h"
 
 #include <errno.h>
 #include <math.h>

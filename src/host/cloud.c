@@ -7,6 +7,7 @@
 #include "base/sized.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -86,24 +87,28 @@ void trk__cloud_find_cached(const struct trk_context *context,
     trk__cloud_cache_write(context, ret_finding);
 }
 
-static void put_known(struct trk_json *json, const char *key, const char *text)
+static void set_known(char *to, size_t size, const char *text)
 {
-    trk__json_key(json, key);
-    trk__json_string(json, text && *text ? text : "unknown");
+    snprintf(to, size, "%s", text && *text ? text : "unknown");
+}
+
+void trk__cloud_fill(const struct trk_cloud_finding *finding, struct trk_run_cloud *cloud)
+{
+    cloud->object.present = TRK_OBJECT_ALL;
+    set_known(cloud->vendor, sizeof cloud->vendor, finding->cloud.vendor);
+    set_known(cloud->instance_type, sizeof cloud->instance_type, finding->cloud.instance_type);
+    set_known(cloud->region, sizeof cloud->region, finding->cloud.region);
+    set_known(cloud->zone, sizeof cloud->zone, finding->cloud.zone);
+    cloud->discovery_seconds = finding->discovery_seconds;
+    cloud->type_is_inferred = finding->cloud.type_is_inferred;
 }
 
 void trk__cloud_put(struct trk_json *json, const struct trk_cloud_finding *finding)
 {
-    trk__json_begin_object(json);
-    put_known(json, "vendor", finding->cloud.vendor);
-    put_known(json, "instance_type", finding->cloud.instance_type);
-    put_known(json, "region", finding->cloud.region);
-    put_known(json, "zone", finding->cloud.zone);
-    trk__json_key(json, "discovery_time");
-    trk__json_double(json, trk__round(finding->discovery_seconds * 1e6) / 1e6);
-    trk__json_key(json, "instance_type_inferred");
-    trk__json_bool(json, finding->cloud.type_is_inferred);
-    trk__json_end_object(json);
+    struct trk_run_cloud cloud;
+    trk__fields_init(&trk__run_cloud_fields, &cloud);
+    trk__cloud_fill(finding, &cloud);
+    trk__fields_write(json, &trk__run_cloud_fields, &cloud);
 }
 
 void(trk_cloud_options_init)(struct trk_cloud_options *options, size_t size)

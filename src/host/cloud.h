@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/json.h"
 #include "host/vendor.h"
+#include "run/run.h"
 
 /* Asking takes no longer in all. */
 #define TRK_CLOUD_LIMIT_NS INT64_C(1000000000)
@@ -24,7 +25,10 @@ void trk__cloud_find(const struct trk_context *context, struct trk_cloud_finding
 void trk__cloud_find_cached(const struct trk_context *context,
                             struct trk_cloud_finding *ret_finding);
 
-/* vendor, instance_type, region, zone ("unknown" where they are), discovery_time, instance_type_inferred. */
+/* Fills a struct that is initialised. */
+void trk__cloud_fill(const struct trk_cloud_finding *finding, struct trk_run_cloud *cloud);
+
+/* The same as JSON: vendor, instance_type, region, zone ("unknown" where they are), discovery_time, instance_type_inferred. */
 void trk__cloud_put(struct trk_json *json, const struct trk_cloud_finding *finding);
 
 /* TRACKER_CLOUD says off, 0, no or false. */

@@ -2,8 +2,9 @@
  * answered is believed for an hour: the network may have come up since. */
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/json_path.h"
 #include "host/cloud.h"
-#include "snapshot/store.h"
+#include "run/store.h"
 
 #include <fcntl.h>
 #include <math.h>

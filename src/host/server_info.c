@@ -8,6 +8,7 @@
 #include "platform/os.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -18,16 +19,9 @@ static const double MIB = 1024.0 * 1024.0;
 /* Drivers may need so long to be loaded. */
 static const int64_t GPU_WAIT_NS = INT64_C(2000000000);
 
-static void put_text(struct trk_json *json, const char *key, const char *text)
+static double hundredths(double value)
 {
-    trk__json_key(json, key);
-    trk__json_string(json, text);
-}
-
-static void put_hundredths(struct trk_json *json, const char *key, double value)
-{
-    trk__json_key(json, key);
-    trk__json_double(json, trk__round(value * 100) / 100);
+    return trk__round(value * 100) / 100;
 }
 
 /* ---- processors and memory ----------------------------------------------------------- */
@@ -36,24 +30,6 @@ void trk__server_size(const struct trk_context *context, double *ret_vcpus, doub
 {
     *ret_vcpus = trk__machine_cpus(context);
     *ret_memory_mib = trk__machine_memory_bytes(context) / MIB;
-}
-
-static void put_machine(struct trk_json *json, const struct trk_context *context)
-{
-    struct utsname name;
-    put_text(json, "os", uname(&name) == 0 ? name.sysname : NULL);
-    trk__json_key(json, "vcpus");
-    trk__json_u64(json, trk__machine_cpus(context));
-    put_hundredths(json, "memory_mb", trk__machine_memory_bytes(context) / MIB);
-}
-
-static void put_processor(struct trk_json *json, const struct trk_context *context)
-{
-    char model[96];
-    struct utsname name;
-    put_text(json, "cpu_model",
-             trk__machine_cpu_model(context, model, sizeof model) ? model : NULL);
-    put_text(json, "architecture", uname(&name) == 0 ? name.machine : NULL);
 }
 
 /* ---- GPUs ---------------------------------------------------------------------------- */
@@ -92,28 +68,28 @@ static const char *most_common(const struct gpu_names *gpus)
     return best;
 }
 
-static void put_gpus(struct trk_json *json, const struct trk_server_parts *parts)
+static int fill_gpus(const struct trk_server_parts *parts, struct trk_run_server *server)
 {
     struct trk_gpu_info info = {.size = sizeof info};
     bool any = parts->gpu && parts->gpu(parts->gpu_state, 0, &info) == 0;
     TRK_CLEANUP_FREE struct gpu_names *gpus = any ? calloc(1, sizeof *gpus) : NULL;
     if (gpus)
         collect_gpus(parts, gpus);
-    trk__json_key(json, "gpu_count");
-    trk__json_u64(json, gpus ? gpus->count : 0);
-    trk__json_key(json, "gpu_names");
-    trk__json_begin_array(json);
-    for (unsigned i = 0; gpus && i < gpus->count; i++)
-        trk__json_string(json, gpus->name[i]);
-    trk__json_end_array(json);
-    put_text(json, "gpu_name", gpus ? most_common(gpus) : "");
-    put_hundredths(json, "gpu_memory_mb", gpus ? gpus->memory_bytes / MIB : 0);
+    unsigned count = gpus ? gpus->count : 0;
+    server->gpu_count = count;
+    server->gpu_memory_mib = hundredths(gpus ? gpus->memory_bytes / MIB : 0);
+    server->gpu_name = strdup(gpus ? most_common(gpus) : "");
+    server->gpu_names = calloc(count + 1, sizeof *server->gpu_names);
+    bool has_all = server->gpu_name && server->gpu_names;
+    for (unsigned i = 0; has_all && i < count; i++)
+        has_all = (server->gpu_names[i] = strdup(gpus->name[i])) != NULL;
+    return has_all ? 0 : -ENOMEM;
 }
 
 /* ---- what the job may use ------------------------------------------------------------ */
 
-static void put_allowed(struct trk_json *json, const struct trk_context *context,
-                        const struct trk_server_parts *parts)
+static void fill_allowed(const struct trk_context *context, const struct trk_server_parts *parts,
+                         struct trk_run_server *server)
 {
     struct trk_limits limits = {0};
     unsigned allowed = trk__os_allowed_cpus();
@@ -121,42 +97,46 @@ static void put_allowed(struct trk_json *json, const struct trk_context *context
         limits = *parts->limits;
     else
         trk__limits_read(context, &limits);
-    trk__json_key(json, "vcpus_allowed");
     if (allowed)
-        trk__json_u64(json, allowed);
-    else
-        trk__json_null(json);
-    put_hundredths(json, "cpu_quota_cores", limits.has_cpu ? limits.cpu_cores : NAN);
-    put_hundredths(json, "memory_limit_mb",
-                   limits.has_memory ? (double)limits.memory_bytes / MIB : NAN);
+        server->vcpus_allowed = allowed;
+    server->cpu_quota_cores = hundredths(limits.has_cpu ? limits.cpu_cores : NAN);
+    server->memory_limit_mib =
+        hundredths(limits.has_memory ? (double)limits.memory_bytes / MIB : NAN);
 }
 
-static void put_orchestrators(struct trk_json *json)
+static int fill_orchestrators(struct trk_list *list)
 {
     const char *name, *job;
-    trk__json_key(json, "orchestrators");
-    trk__json_begin_array(json);
-    for (unsigned i = 0; trk__orchestrator_at(i, &name, &job); i++) {
-        trk__json_begin_object(json);
-        put_text(json, "name", name);
-        put_text(json, "job", job);
-        trk__json_end_object(json);
+    list->item = malloc(16 * sizeof(struct trk_run_orchestrator)); /* none is a list too */
+    for (unsigned i = 0; list->item && trk__orchestrator_at(i, &name, &job); i++) {
+        struct trk_run_orchestrator *item = trk__list_add(&trk__run_orchestrator_fields, list);
+        if (!item)
+            return -ENOMEM;
+        item->object.present = TRK_OBJECT_ALL;
+        item->name = strdup(name);
+        item->job = job ? strdup(job) : NULL;
     }
-    trk__json_end_array(json);
+    return list->item ? 0 : -ENOMEM;
 }
 
-void trk__server_put(struct trk_json *json, const struct trk_context *context,
-                     const struct trk_server_parts *parts)
+int trk__server_find(const struct trk_context *context, const struct trk_server_parts *parts,
+                     struct trk_run_server *server)
 {
-    trk__json_begin_object(json);
-    put_machine(json, context);
-    put_gpus(json, parts);
-    put_text(json, "allocation", parts->allocation);
-    put_processor(json, context);
-    put_allowed(json, context, parts);
-    put_text(json, "container", trk__container_find(context));
-    put_orchestrators(json);
-    trk__json_end_object(json);
+    struct utsname name;
+    const char *container = trk__container_find(context);
+    server->object.present = TRK_OBJECT_ALL;
+    server->vcpus = trk__machine_cpus(context);
+    server->memory_mib = hundredths(trk__machine_memory_bytes(context) / MIB);
+    server->allocation = parts->allocation ? strdup(parts->allocation) : NULL;
+    trk__machine_cpu_model(context, server->cpu_model, sizeof server->cpu_model);
+    if (uname(&name) == 0) {
+        snprintf(server->os, sizeof server->os, "%s", name.sysname);
+        snprintf(server->architecture, sizeof server->architecture, "%.31s", name.machine);
+    }
+    snprintf(server->container, sizeof server->container, "%s", container ? container : "");
+    fill_allowed(context, parts, server);
+    int code = fill_gpus(parts, server);
+    return code < 0 ? code : fill_orchestrators(&server->orchestrators);
 }
 
 /* ---- by itself ----------------------------------------------------------------------- */
@@ -166,7 +146,7 @@ static int gpu_at(const void *state, uint32_t index, struct trk_gpu_info *ret_in
     return trk__gpu_info(state, index, ret_info);
 }
 
-static void put_with_gpus(struct trk_json *json, const struct trk_context *context)
+static int find_with_gpus(const struct trk_context *context, struct trk_run_server *server)
 {
     struct trk_gpu *gpu = NULL;
     struct trk_sample sample = {0};
@@ -178,9 +158,10 @@ static void put_with_gpus(struct trk_json *json, const struct trk_context *conte
         parts.gpu = gpu_at;
         parts.gpu_state = gpu;
     }
-    trk__server_put(json, context, &parts);
+    int code = trk__server_find(context, &parts, server);
     trk__sample_done(&sample);
     trk__gpu_close(gpu);
+    return code;
 }
 
 int trk_server_info_json(const char *root_path, char **ret_json, struct trk_error *error)
@@ -189,12 +170,16 @@ int trk_server_info_json(const char *root_path, char **ret_json, struct trk_erro
     int code = trk__context_init(&context, root_path, error);
     if (code < 0)
         return code;
+    struct trk_run_server server;
+    trk__fields_init(&trk__run_server_fields, &server);
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     struct trk_json json = trk__json(&text);
-    put_with_gpus(&json, &context);
+    code = find_with_gpus(&context, &server);
     trk__context_done(&context);
-    if (text.failure) {
+    trk__fields_write(&json, &trk__run_server_fields, &server);
+    trk__fields_done(&trk__run_server_fields, &server);
+    if (code < 0 || text.failure) {
         trk__buffer_done(&text);
         return trk__error_set(error, -ENOMEM, "no memory for the facts of the machine");
     }

@@ -4,9 +4,9 @@
 #define TRK_HOST_SERVER_INFO_H
 
 #include "base/context.h"
-#include "base/json.h"
 #include "platform/platform.h"
 #include "resource_tracker.h"
+#include "run/run.h"
 
 struct trk_server_parts {
     const struct trk_limits *limits; /* what cgroups allow; NULL: read now */
@@ -16,9 +16,9 @@ struct trk_server_parts {
     const char *allocation; /* NULL: not known (yet) */
 };
 
-/* Appends one object: the keys of the Python package's get_server_info, then what it has not. */
-void trk__server_put(struct trk_json *json, const struct trk_context *context,
-                     const struct trk_server_parts *parts);
+/* Fills a struct that is initialised. -ENOMEM. */
+int trk__server_find(const struct trk_context *context, const struct trk_server_parts *parts,
+                     struct trk_run_server *server);
 
 /* Processors, and MiB of memory as the kernel counts it (NaN: not known). */
 void trk__server_size(const struct trk_context *context, double *ret_vcpus, double *ret_memory_mib);
@@ -29,5 +29,8 @@ enum { TRK_ALLOCATION_CHECKS = 4 }; /* CPU in cores, memory, GPUs, VRAM in bytes
  * before that is NaN; else "dedicated". */
 const char *trk__allocation(const double system[TRK_ALLOCATION_CHECKS],
                             const double process[TRK_ALLOCATION_CHECKS]);
+
+/* The same by the means of a run's rows; NULL where it has none. */
+const char *trk__run_allocation(const struct trk_run *run);
 
 #endif

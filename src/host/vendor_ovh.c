@@ -2,7 +2,7 @@
 #include "host/vendor.h"
 
 #include "base/cleanup.h"
-#include "snapshot/snapshot.h"
+#include "base/json_path.h"
 
 #include <errno.h>
 #include <stdio.h>

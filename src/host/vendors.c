@@ -1,9 +1,9 @@
 #include "host/vendor.h"
 
 #include "base/cleanup.h"
+#include "base/json_path.h"
+#include "base/json_pull.h"
 #include "base/parse.h"
-#include "snapshot/json_pull.h"
-#include "snapshot/snapshot.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
 #ifndef TRK_REPORT_CLASSIC_ADVICE_H
 #define TRK_REPORT_CLASSIC_ADVICE_H
 
-#include "report/run_view.h"
+#include "run/run.h"
 
 /* historical_stats: a JSON array of statistics, or NULL. False: the run has no rows. */
-bool trk__classic_advice(const struct trk_run_view *view, const char *historical_stats,
+bool trk__classic_advice(const struct trk_run *run, const char *historical_stats,
                          struct trk_classic_need *ret_need);
 
 #endif

@@ -1,20 +1,21 @@
 #include "report/page_data.h"
 
+#include "advise/loaded.h"
+#include "advise/rent.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/real.h"
 #include "report/chart_series.h"
 #include "report/classic_advice.h"
 #include "report/run_findings.h"
-#include "snapshot/rows_file.h"
+#include "run/figures.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A command line of a megabyte tells a reader no more than its beginning does; a part that is larger than all of
- * ours is another's, and would make the page so. */
-enum { COMMAND_MAX_BYTES = 24 << 10, PART_MAX_BYTES = 400 << 10, SERVERS_SHOWN = 3 };
+/* A command line of a megabyte tells a reader no more than its beginning does. */
+enum { COMMAND_MAX_BYTES = 24 << 10, ITEMS_MAX = 4000, SERVERS_SHOWN = 3, GPUS_MAX = 64 };
 
 static void put_text(struct trk_json *json, const char *key, const char *text)
 {
@@ -22,31 +23,20 @@ static void put_text(struct trk_json *json, const char *key, const char *text)
     trk__json_string(json, text);
 }
 
-static void put_raw(struct trk_json *json, const char *key, const char *text)
-{
-    trk__json_key(json, key);
-    trk__json_value_follows(json);
-    trk__buffer_add_text(json->buffer, text ? text : "null");
-}
-
-/* ---- parts of the record ------------------------------------------------------------- */
+/* ---- parts of the run ---------------------------------------------------------------- */
 
 /* The words up to the ceiling; the last one may be cut. */
-static void put_command(struct trk_json *json, const struct trk_snapshot *snapshot)
+static void put_command(struct trk_json *json, const struct trk_run *run)
 {
+    char *const *words = run->metadata.identity.command;
+    size_t left = COMMAND_MAX_BYTES;
     trk__json_key(json, "command");
     trk__json_begin_array(json);
-    size_t left = COMMAND_MAX_BYTES;
-    for (size_t i = 0; left; i++) {
-        char path[48];
-        snprintf(path, sizeof path, "metadata.command.%zu", i);
-        TRK_CLEANUP_FREE char *word = trk__snapshot_text(snapshot, path);
-        if (!word)
-            break;
-        size_t len = strlen(word);
-        if (len > left)
-            word[left] = '\0';
-        trk__json_string(json, word);
+    for (; words && *words && left; words++) {
+        size_t len = strlen(*words);
+        TRK_CLEANUP_FREE char *word = strndup(*words, left);
+        if (word)
+            trk__json_string(json, word);
         left -= len < left ? len : left;
     }
     trk__json_end_array(json);
@@ -54,49 +44,58 @@ static void put_command(struct trk_json *json, const struct trk_snapshot *snapsh
     trk__json_bool(json, left == 0);
 }
 
-static void put_part(struct trk_json *json, const struct trk_snapshot *snapshot, const char *key)
+/* The words of the command stand beside it. */
+static void put_metadata(struct trk_json *json, const struct trk_run *run)
 {
-    const char *part = trk__snapshot_get(snapshot, key);
-    if (part && strcmp(part, "null") != 0 && strlen(part) <= PART_MAX_BYTES)
-        put_raw(json, key, part);
+    struct trk_run_metadata metadata = run->metadata;
+    metadata.identity.command = NULL;
+    metadata.object.extra = NULL;
+    trk__json_key(json, "metadata");
+    trk__fields_write(json, &trk__run_metadata_fields, &metadata);
+    put_command(json, run);
 }
 
-static void put_metadata(struct trk_json *json, const struct trk_snapshot *snapshot)
+static void put_object(struct trk_json *json, const char *key, const struct trk_fields *fields,
+                       const struct trk_object *object)
 {
-    const char *part = trk__snapshot_get(snapshot, "metadata");
-    TRK_CLEANUP_FREE char *without = part ? trk__json_with(part, "command", "null") : NULL;
-    put_raw(json, "metadata", without);
-    put_command(json, snapshot);
+    if (!trk__run_knows(object))
+        return;
+    trk__json_key(json, key);
+    trk__fields_write(json, fields, object);
 }
 
-static void put_parts(struct trk_json *json, const struct trk_snapshot *snapshot)
+/* A list that another program has made far too long would make the page so. */
+static void put_list(struct trk_json *json, const char *key, const struct trk_fields *fields,
+                     const struct trk_list *list)
 {
-    static const char *const keys[] = {"server_info", "cloud_info", "totals",
-                                       "oom",         "limits",     "gpus",
-                                       "events",      "processes",  "downsampled"};
-    put_metadata(json, snapshot);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        put_part(json, snapshot, keys[i]);
+    struct trk_list shown = *list;
+    if (!list->item)
+        return;
+    shown.count = list->count < ITEMS_MAX ? list->count : ITEMS_MAX;
+    trk__json_key(json, key);
+    trk__list_write(json, fields, &shown);
+}
+
+static void put_parts(struct trk_json *json, const struct trk_run *run)
+{
+    put_metadata(json, run);
+    put_object(json, "server_info", &trk__run_server_fields, &run->server.object);
+    put_object(json, "cloud_info", &trk__run_cloud_fields, &run->cloud.object);
+    put_object(json, "totals", &trk__run_totals_fields, &run->totals.object);
+    put_object(json, "oom", &trk__run_oom_fields, &run->oom.object);
+    put_object(json, "limits", &trk__run_limits_fields, &run->limits.object);
+    put_list(json, "gpus", &trk__run_gpu_fields, &run->gpus);
+    put_list(json, "events", &trk__run_event_fields, &run->events);
+    put_list(json, "processes", &trk__run_process_fields, &run->processes);
+    put_object(json, "downsampled", &trk__run_downsampled_fields, &run->downsampled.object);
 }
 
 /* ---- charts -------------------------------------------------------------------------- */
 
-struct stats {
-    double mean, max, sum, last; /* the mean is weighted by time */
-};
-
-enum { CLOSING_ROW_PARTS = 4 }; /* of an interval: less is too short for a rate */
-
-/* A rate over a few milliseconds is mostly the grain of the clocks: it makes no peak. */
-static bool may_be_peak(const struct stats *stats, const struct trk_run_view *view, bool is_rate,
-                        double covered)
+/* Of a rate that is made here: the statistics of what was counted. */
+static struct trk_metric_stats stats_of_rates(const struct trk_run_view *view, const double *values)
 {
-    return isnan(stats->max) || !is_rate || covered * CLOSING_ROW_PARTS >= view->interval_seconds;
-}
-
-static struct stats stats_of(const struct trk_run_view *view, const double *values, bool is_rate)
-{
-    struct stats stats = {NAN, NAN, 0, NAN};
+    struct trk_metric_stats stats = {.mean = NAN, .max = NAN, .last = NAN, .sum = NAN};
     double seconds = 0, weighted = 0;
     for (size_t row = 0; row < view->rows; row++) {
         if (isnan(values[row]))
@@ -104,8 +103,7 @@ static struct stats stats_of(const struct trk_run_view *view, const double *valu
         double covered = trk__view_row_seconds(view, row);
         seconds += covered;
         weighted += values[row] * covered;
-        stats.sum += values[row];
-        if (may_be_peak(&stats, view, is_rate, covered))
+        if (isnan(stats.max) || trk__may_be_extreme(TRK_KIND_RATE, covered, view->interval_seconds))
             stats.max = trk__fmax(stats.max, values[row]);
         stats.last = values[row];
     }
@@ -114,16 +112,7 @@ static struct stats stats_of(const struct trk_run_view *view, const double *valu
     return stats;
 }
 
-/* What was used on average was used at some moment, though no row need have seen it. */
-static void take_exact_mean(struct stats *stats, double mean)
-{
-    if (isnan(mean))
-        return;
-    stats->mean = mean;
-    stats->max = trk__fmax(stats->max, mean);
-}
-
-static void put_stats(struct trk_json *json, const struct stats *stats, double total)
+static void put_stats(struct trk_json *json, const struct trk_metric_stats *stats, double total)
 {
     trk__json_key(json, "stats");
     trk__json_begin_object(json);
@@ -165,7 +154,7 @@ struct scratch {
 
 /* scratch->values under a name. */
 static void put_values(struct trk_json *json, const struct trk_run_view *view, const char *name,
-                       struct stats stats, double total, struct scratch *scratch)
+                       struct trk_metric_stats stats, double total, struct scratch *scratch)
 {
     trk__json_key(json, name);
     trk__json_begin_object(json);
@@ -174,19 +163,26 @@ static void put_values(struct trk_json *json, const struct trk_run_view *view, c
     trk__json_end_object(json);
 }
 
+/* Figures are those of the run; the rows give the course. */
 static void put_column(struct trk_json *json, const struct trk_run_view *view,
                        enum trk_view_column column, struct scratch *scratch)
 {
+    struct trk_metric_stats stats;
+    double total = NAN;
     if (!trk__view_values(view, column, scratch->values))
         return;
-    double total = NAN;
+    trk__run_stat(view->run, trk__view_metric(view, column), &stats);
     if (trk__view_is_count(column)) {
-        total = stats_of(view, scratch->values, false).sum;
+        total = stats.sum;
         trk__chart_rates(scratch->values, view->times, view->rows, view->times[0]);
+        stats = stats_of_rates(view, scratch->values);
     }
-    struct stats stats = stats_of(view, scratch->values, trk__view_is_rate(column));
-    if (column == TRK_VIEW_PROCESS_CPU)
-        take_exact_mean(&stats, trk__view_average_cores(view));
+    if (column == TRK_VIEW_PROCESS_CPU) {
+        struct trk_run_figures figures;
+        trk__run_figures(view->run, &figures);
+        stats.mean = figures.cpu_mean_cores;
+        stats.max = figures.cpu_peak_cores;
+    }
     put_values(json, view, trk__view_name(column), stats, total, scratch);
 }
 
@@ -196,13 +192,13 @@ static void put_gpu_columns(struct trk_json *json, const struct trk_run_view *vi
 {
     static const char *const kinds[][2] = {{"utilization_ratio", "utilization"},
                                            {"memory_used_bytes", "memory"}};
-    for (unsigned gpu = 0; gpu < TRK_ROWS_GPUS; gpu++)
+    for (unsigned gpu = 0; gpu < GPUS_MAX; gpu++)
         for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
             char column[64], name[64];
             snprintf(column, sizeof column, "gpu%u_%s", gpu, kinds[kind][0]);
             snprintf(name, sizeof name, "gpu%u_%s", gpu, kinds[kind][1]);
             if (trk__view_detail(view, column, scratch->values))
-                put_values(json, view, name, stats_of(view, scratch->values, false), NAN, scratch);
+                put_values(json, view, name, stats_of_rates(view, scratch->values), NAN, scratch);
         }
 }
 
@@ -270,7 +266,7 @@ static void put_classic(struct trk_json *json, const struct trk_page_input *inpu
     struct trk_classic_need need;
     const char *integration = input->options->integration;
     if (!integration || strcmp(integration, "metaflow") != 0 ||
-        !trk__classic_advice(view, input->options->historical_stats, &need))
+        !trk__classic_advice(view->run, input->historical_stats, &need))
         return;
     trk__json_key(json, "classic_need");
     trk__json_begin_object(json);
@@ -286,11 +282,15 @@ static void put_classic(struct trk_json *json, const struct trk_page_input *inpu
     options.memory_mib = need.memory_mib;
     options.gpu_devices = need.gpu_devices;
     options.vram_total_mib = need.vram_mib;
-    options.run_seconds = (double)view->rows * view->interval_seconds;
-    options.cloud_info = trk__snapshot_get(input->snapshot, "cloud_info");
-    TRK_CLEANUP_FREE char *rent = NULL;
-    if (trk_recommend_servers(&options, &rent, NULL) == 0)
-        put_raw(json, "rent", rent);
+    struct trk_run_figures figures;
+    trk__run_figures(view->run, &figures);
+    options.run_seconds = isnan(figures.billed_seconds) ? 0 : figures.billed_seconds;
+    struct trk_rent *rent;
+    if (trk__rent_find(&options, &view->run->cloud, NULL, 0, &rent, NULL) < 0)
+        return;
+    trk__json_key(json, "rent");
+    trk__fields_write(json, &trk__rent_fields, rent);
+    trk__rent_free(rent);
 }
 
 /* With what the run cost and would cost, from the price table that is built in: nobody is asked. */
@@ -298,10 +298,16 @@ static void put_advice(struct trk_json *json, const struct trk_page_input *input
                        const struct trk_run_view *view)
 {
     const trk_recommendation *recommendation = input->recommendation;
-    TRK_CLEANUP_FREE char *advice = NULL;
-    if (!recommendation || trk_recommendation_json(recommendation, &advice, NULL) < 0)
+    struct trk_server_options options;
+    trk_server_options_init(&options);
+    options.count = SERVERS_SHOWN;
+    if (!recommendation)
         return;
-    put_raw(json, "advice", advice);
+    trk__json_key(json, "advice");
+    if (trk__recommendation_put(recommendation, TRK_LEVEL_BALANCED, &options, json, NULL) < 0) {
+        trk__json_null(json);
+        return;
+    }
     if (trk_recommendation_refusal(recommendation))
         put_classic(json, input, view);
     else
@@ -328,10 +334,13 @@ static void put_history(struct trk_json *json, const struct trk_page_input *inpu
     trk__json_key(json, "history");
     trk__json_begin_array(json);
     for (size_t i = 0; i < input->history_count; i++)
-        put_earlier_run(json, &input->history[i]);
+        put_earlier_run(json, &input->history[i].info);
     trk__json_end_array(json);
-    if (input->options->historical_stats)
-        put_raw(json, "historical_stats", input->options->historical_stats);
+    if (input->historical_stats) {
+        trk__json_key(json, "historical_stats");
+        trk__json_value_follows(json);
+        trk__buffer_add_text(json->buffer, input->historical_stats);
+    }
 }
 
 static int put_findings(struct trk_json *json, const struct trk_run_view *view)
@@ -359,7 +368,7 @@ static int put_findings(struct trk_json *json, const struct trk_run_view *view)
 int trk__page_data(const struct trk_page_input *input, struct trk_buffer *text)
 {
     struct trk_run_view view;
-    int code = trk__run_view_init(&view, input->snapshot);
+    int code = trk__run_view_init(&view, input->run);
     if (code < 0)
         return code;
     struct trk_json json = trk__json(text);
@@ -370,7 +379,7 @@ int trk__page_data(const struct trk_page_input *input, struct trk_buffer *text)
              input->options->integration ? input->options->integration : "standalone");
     trk__json_key(&json, "status_failed");
     trk__json_bool(&json, input->options->status_failed);
-    put_parts(&json, input->snapshot);
+    put_parts(&json, input->run);
     put_advice(&json, input, &view);
     put_history(&json, input);
     code = put_findings(&json, &view);

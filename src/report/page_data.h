@@ -1,15 +1,17 @@
-/* What the page shows, as one JSON object: the record's parts, figures, advice, findings, charts. */
+/* What the page shows, as one JSON object: the parts of the run, figures, advice, findings, charts. */
 #ifndef TRK_REPORT_PAGE_DATA_H
 #define TRK_REPORT_PAGE_DATA_H
 
 #include "base/buffer.h"
 #include "report/run_view.h"
+#include "run/store.h"
 
 struct trk_page_input {
-    const struct trk_snapshot *snapshot;
+    const struct trk_run *run;
     const struct trk_report_options *options;
     const trk_recommendation *recommendation; /* NULL: none could be made */
-    const struct trk_run_info *history;       /* earlier runs of the command, newest first */
+    const char *historical_stats;             /* JSON that is checked; NULL: none */
+    const struct trk_store_run *history;      /* earlier runs of the command, newest first */
     size_t history_count;
     double now; /* seconds since the epoch */
 };

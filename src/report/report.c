@@ -1,11 +1,12 @@
 /* The page of a run: its record goes as JSON into the page that was built from web/. */
+#include "advise/loaded.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json_pull.h"
 #include "base/sized.h"
-#include "recommend/loaded.h"
 #include "report/page_data.h"
 #include "report/page_template.h"
-#include "snapshot/store.h"
+#include "run/store.h"
 
 #include <errno.h>
 #include <string.h>
@@ -56,44 +57,33 @@ static int fill_template(const struct trk_buffer *data, struct trk_buffer *html)
 
 /* ---- earlier runs -------------------------------------------------------------------- */
 
-static bool is_earlier(const struct trk_run_info *run, const char *key, const char *id,
-                       double start_time)
+static bool is_earlier(const struct trk_run_info *info, const struct trk_run *run)
 {
-    return !run->running && !*run->damage && strcmp(run->key, key) == 0 &&
-           (!id || strcmp(run->id, id) != 0) && run->start_time < start_time;
+    const struct trk_run_identity *identity = &run->metadata.identity;
+    return !info->running && !*info->damage && strcmp(info->key, identity->key) == 0 &&
+           strcmp(info->id, identity->id) != 0 && info->start_time < identity->start_time;
 }
 
 /* Moves the earlier runs of the same command to the front of the list. */
-static size_t pick_earlier(struct trk_store_list *list, const struct trk_snapshot *snapshot,
-                           size_t max)
+static size_t pick_earlier(struct trk_store_list *list, const struct trk_run *run, size_t max)
 {
-    TRK_CLEANUP_FREE char *key = trk__snapshot_text(snapshot, "metadata.command_key");
-    TRK_CLEANUP_FREE char *id = trk__snapshot_text(snapshot, "metadata.run_id");
-    double start_time = trk__snapshot_number(snapshot, "metadata.start_time");
     size_t count = 0;
-    for (size_t i = 0; key && i < list->count && count < max; i++)
-        if (is_earlier(&list->run[i], key, id, start_time))
+    for (size_t i = 0; run->metadata.identity.key && i < list->count && count < max; i++)
+        if (is_earlier(&list->run[i].info, run))
             list->run[count++] = list->run[i];
     return count;
 }
 
-static void list_runs(struct trk_store_list *list)
-{
-    char store[TRK_STORE_PATH_SIZE];
-    if (trk__store_path(NULL, store) == 0)
-        trk__store_list(store, list, NULL);
-}
-
 /* ---- the whole ----------------------------------------------------------------------- */
 
-static trk_recommendation *recommend(const struct trk_snapshot *snapshot,
+static trk_recommendation *recommend(const struct trk_run *run,
                                      const struct trk_report_options *options)
 {
     struct trk_recommend_options wishes;
     trk_recommend_options_init(&wishes);
     wishes.history = options->history ? options->history : 1;
     trk_recommendation *recommendation = NULL;
-    trk__recommend_loaded(snapshot, &wishes, &recommendation, NULL);
+    trk__recommend_loaded(run, &wishes, &recommendation, NULL);
     return recommendation;
 }
 
@@ -104,18 +94,20 @@ static double now(void)
     return (double)time.tv_sec;
 }
 
-static int make_page(const struct trk_snapshot *snapshot, const struct trk_report_options *options,
-                     struct trk_buffer *html)
+static int make_page(const struct trk_run *run, const struct trk_report_options *options,
+                     const char *historical_stats, struct trk_buffer *html)
 {
+    char store[TRK_STORE_PATH_SIZE];
     struct trk_store_list list = {0};
-    if (options->history > 1)
-        list_runs(&list);
+    if (options->history > 1 && trk__store_path(NULL, store) == 0)
+        trk__store_list(store, &list, NULL);
     struct trk_page_input input = {
-        .snapshot = snapshot,
+        .run = run,
         .options = options,
-        .recommendation = recommend(snapshot, options),
+        .recommendation = recommend(run, options),
+        .historical_stats = historical_stats,
         .history = list.run,
-        .history_count = pick_earlier(&list, snapshot, HISTORY_SHOWN),
+        .history_count = pick_earlier(&list, run, HISTORY_SHOWN),
         .now = now(),
     };
     struct trk_buffer data;
@@ -129,14 +121,22 @@ static int make_page(const struct trk_snapshot *snapshot, const struct trk_repor
     return code;
 }
 
-/* What stands in the page as JSON must be JSON. */
-static int check_history(const struct trk_report_options *options, struct trk_error *error)
+/* What stands in the page as JSON must be JSON: one array, and NaN, which Python writes, is null. */
+static int take_history(const char *given, struct trk_buffer *text, struct trk_error *error)
 {
-    TRK_CLEANUP_FREE char *text =
-        options->historical_stats ? trk__json_text_at(options->historical_stats, "") : NULL;
-    if (options->historical_stats && (!text || *text != '['))
-        return trk__error_set(error, -EINVAL, "historical_stats is not a JSON array");
-    return 0;
+    struct trk_input input;
+    struct trk_pull pull;
+    trk__input_init_memory(&input, given, strlen(given));
+    trk__pull_init(&pull, &input, "historical_stats", error);
+    bool is_array = trk__pull_peek(&pull) == '[';
+    int code = trk__pull_skip(&pull, text);
+    if (code == 0)
+        code = trk__pull_end(&pull);
+    trk__pull_done(&pull);
+    trk__input_done(&input);
+    if (code == 0 && !is_array)
+        code = trk__error_set(error, -EINVAL, "historical_stats is not a JSON array");
+    return code == -EBADMSG ? -EINVAL : code;
 }
 
 static int take_options(const struct trk_report_options *given, struct trk_report_options *options,
@@ -158,18 +158,23 @@ static int take_options(const struct trk_report_options *given, struct trk_repor
             error, -ENOSYS,
             "this build has no report page: build again after `tools/bootstrap page`, or "
             "give Meson a page that was built before with -Dreport_template=FILE");
-    return check_history(options, error);
+    return 0;
 }
 
-static int report(const struct trk_snapshot *snapshot, const struct trk_report_options *options,
+static int report(const struct trk_run *run, const struct trk_report_options *options,
                   char **ret_html, size_t *ret_len, struct trk_error *error)
 {
-    struct trk_buffer html;
+    struct trk_buffer html, history;
     trk__buffer_init(&html, PAGE_MAX_BYTES);
-    int code = make_page(snapshot, options, &html);
+    trk__buffer_init(&history, PAGE_MAX_BYTES);
+    int code =
+        options->historical_stats ? take_history(options->historical_stats, &history, error) : 0;
+    if (code == 0 && (code = make_page(run, options, history.data, &html)) < 0)
+        trk__error_set(error, code, "the report cannot be made: %s", strerror(-code));
+    trk__buffer_done(&history);
     if (code < 0) {
         trk__buffer_done(&html);
-        return trk__error_set(error, code, "the report can't be made: %s", strerror(-code));
+        return code;
     }
     if (ret_len)
         *ret_len = html.len;
@@ -177,44 +182,40 @@ static int report(const struct trk_snapshot *snapshot, const struct trk_report_o
     return 0;
 }
 
+int trk_run_report(const trk_run *run, const struct trk_report_options *options, char **ret_html,
+                   size_t *ret_len, struct trk_error *error)
+{
+    struct trk_report_options known;
+    int code = take_options(options, &known, error);
+    return code < 0 ? code : report(run, &known, ret_html, ret_len, error);
+}
+
 int trk_report(const void *data, size_t len, const struct trk_report_options *options,
                char **ret_html, size_t *ret_len, struct trk_error *error)
 {
     struct trk_report_options known;
-    struct trk_snapshot *snapshot;
+    struct trk_run *run;
     int code = take_options(options, &known, error);
+    if (code == 0)
+        code = trk_run_parse(data, len, &run, error);
     if (code < 0)
         return code;
-    code = trk__snapshot_parse(data, len, "the snapshot", &snapshot, error);
-    if (code < 0)
-        return code;
-    code = report(snapshot, &known, ret_html, ret_len, error);
-    trk__snapshot_free(snapshot);
+    code = report(run, &known, ret_html, ret_len, error);
+    trk__run_free(run);
     return code;
 }
 
-int trk_report_run(const char *run, const struct trk_report_options *options, char **ret_html,
+int trk_report_run(const char *word, const struct trk_report_options *options, char **ret_html,
                    size_t *ret_len, struct trk_error *error)
 {
     struct trk_report_options known;
-    char store[TRK_STORE_PATH_SIZE] = "", path[TRK_STORE_PATH_SIZE];
-    struct trk_snapshot *snapshot;
+    struct trk_run *run;
     int code = take_options(options, &known, error);
+    if (code == 0)
+        code = trk_run_open(word, &run, error);
     if (code < 0)
         return code;
-    code = trk__store_path(NULL, store);
-    if (code < 0 && !run)
-        return trk__error_set(error, code,
-                              "no folder of runs: set HOME or XDG_STATE_HOME, or name a snapshot "
-                              "file");
-    if (code == 0 || code == -ENOENT)
-        code = trk__store_resolve(store, run, path, error);
-    if (code < 0)
-        return code;
-    code = trk__snapshot_load(path, &snapshot, error);
-    if (code < 0)
-        return code;
-    code = report(snapshot, &known, ret_html, ret_len, error);
-    trk__snapshot_free(snapshot);
+    code = report(run, &known, ret_html, ret_len, error);
+    trk__run_free(run);
     return code;
 }

@@ -1,13 +1,11 @@
 #include "report/run_findings.h"
 
 #include "base/cleanup.h"
+#include "run/figures.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-enum { GPUS_MAX = 256 };
 
 /* A GPU that was busy for less of the time was not used. */
 static const double GPU_USED_SHARE = 0.01;
@@ -31,26 +29,21 @@ static double least(double a, double b)
 }
 
 /* What the job may use at once: cores of the machine, those it may run on, the quota. */
-static double cores_available(const struct trk_snapshot *snapshot)
+static double cores_available(const struct trk_run *run)
 {
-    double cores = trk__snapshot_number(snapshot, "server_info.vcpus");
-    cores = least(cores, trk__snapshot_number(snapshot, "server_info.vcpus_allowed"));
-    cores = least(cores, trk__snapshot_number(snapshot, "limits.cpu_cores"));
-    return cores;
+    return least(least(run->server.vcpus, run->server.vcpus_allowed), run->limits.cpu_cores);
 }
 
-static double gpus_idle(const struct trk_snapshot *snapshot)
+static double gpus_idle(const struct trk_run *run)
 {
     double idle = 0;
-    for (int i = 0; i < GPUS_MAX; i++) {
-        char path[48];
-        snprintf(path, sizeof path, "gpus.%d.busy_share_ratio", i);
-        double busy = trk__snapshot_number(snapshot, path);
+    for (size_t i = 0; i < run->gpus.count; i++) {
+        double busy = TRK_RUN_GPU(run, i)->busy_share;
         if (isnan(busy))
             return i ? idle : NAN;
         idle += busy < GPU_USED_SHARE;
     }
-    return idle;
+    return run->gpus.count ? idle : NAN;
 }
 
 static double disk_total(const struct trk_run_view *view, const double *free_bytes)
@@ -63,24 +56,24 @@ static double disk_total(const struct trk_run_view *view, const double *free_byt
 
 static void take_scalars(struct trk_finding_facts *facts, const struct trk_run_view *view)
 {
-    const struct trk_snapshot *snapshot = view->snapshot;
-    facts->wall_seconds = trk__snapshot_number(snapshot, "metadata.wall_seconds");
+    const struct trk_run *run = view->run;
+    struct trk_run_figures figures;
+    trk__run_figures(run, &figures);
+    facts->wall_seconds = run->metadata.outcome.wall_seconds;
     if (isnan(facts->wall_seconds) && view->rows)
         facts->wall_seconds = view->times[view->rows - 1];
-    facts->average_cores = trk__view_average_cores(view);
-    facts->cores_available = cores_available(snapshot);
-    facts->cpu_quota_cores = trk__snapshot_number(snapshot, "limits.cpu_cores");
-    facts->throttled_seconds = trk__snapshot_number(snapshot, "limits.throttled_seconds");
-    facts->peak_memory_bytes = trk__snapshot_number(snapshot, "totals.peak_memory_bytes.value");
-    facts->memory_limit_bytes = trk__snapshot_number(snapshot, "limits.memory_bytes");
-    facts->oom_kills = trk__snapshot_number(snapshot, "totals.oom_kills.value");
-    facts->oom_limit_bytes = trk__snapshot_number(snapshot, "oom.limit_bytes");
-    facts->oom_process_bytes = trk__snapshot_number(snapshot, "oom.held_bytes");
-    facts->gpus = trk__snapshot_number(snapshot, "server_info.gpu_count");
-    facts->gpus_idle = gpus_idle(snapshot);
-    TRK_CLEANUP_FREE char *command = trk__snapshot_text(snapshot, "oom.command");
-    if (command)
-        snprintf(facts->oom_command, sizeof facts->oom_command, "%s", command);
+    facts->average_cores = isnan(run->totals.cpu.seconds) ? NAN : figures.cpu_mean_cores;
+    facts->cores_available = cores_available(run);
+    facts->cpu_quota_cores = run->limits.cpu_cores;
+    facts->throttled_seconds = run->limits.throttled_seconds;
+    facts->peak_memory_bytes = run->totals.memory.bytes;
+    facts->memory_limit_bytes = run->limits.memory_bytes;
+    facts->oom_kills = run->totals.oom_kills.value;
+    facts->oom_limit_bytes = run->oom.limit_bytes;
+    facts->oom_process_bytes = run->oom.held_bytes;
+    facts->gpus = run->server.gpu_count;
+    facts->gpus_idle = gpus_idle(run);
+    memcpy(facts->oom_command, run->oom.command, sizeof facts->oom_command);
 }
 
 static const double *take_rows(const struct trk_run_view *view, enum trk_view_column column,

@@ -1,4 +1,4 @@
-/* From a record to what is worth knowing about it. */
+/* From a run to what is worth knowing about it. */
 #ifndef TRK_REPORT_RUN_FINDINGS_H
 #define TRK_REPORT_RUN_FINDINGS_H
 

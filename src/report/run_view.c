@@ -59,14 +59,14 @@ bool trk__view_is_rate(enum trk_view_column column)
 
 /* ---- the time axis ------------------------------------------------------------------- */
 
-static const struct trk_series *axis_of(const struct trk_snapshot *snapshot)
+static const struct trk_series *axis_of(const struct trk_run *run)
 {
-    return snapshot->process.rows ? &snapshot->process : &snapshot->system;
+    return run->process.rows ? &run->process : &run->system;
 }
 
-static size_t rows_of(const struct trk_snapshot *snapshot)
+static size_t rows_of(const struct trk_run *run)
 {
-    size_t process = snapshot->process.rows, system = snapshot->system.rows;
+    size_t process = run->process.rows, system = run->system.rows;
     if (!process || !system)
         return process ? process : system;
     return process < system ? process : system;
@@ -86,18 +86,18 @@ static void fill_times(struct trk_run_view *view, const struct trk_series_column
     }
 }
 
-int trk__run_view_init(struct trk_run_view *view, const struct trk_snapshot *snapshot)
+int trk__run_view_init(struct trk_run_view *view, const struct trk_run *run)
 {
-    *view = (struct trk_run_view){.snapshot = snapshot, .rows = rows_of(snapshot)};
-    view->interval_seconds = trk__snapshot_number(snapshot, "metadata.interval");
+    *view = (struct trk_run_view){.run = run, .rows = rows_of(run)};
+    view->interval_seconds = run->metadata.settings.interval_seconds;
     if (!(view->interval_seconds > 0))
         view->interval_seconds = 1;
     view->times = malloc((view->rows + 1) * sizeof *view->times);
     if (!view->times)
         return -ENOMEM;
-    const struct trk_series_column *column = trk__series_find(axis_of(snapshot), TRK_M_TIMESTAMP);
+    const struct trk_series_column *column = trk__series_find(axis_of(run), TRK_M_TIMESTAMP);
     double first = column && view->rows ? trk__series_value(column, 0) : NAN;
-    view->start_time = trk__snapshot_number(snapshot, "metadata.start_time");
+    view->start_time = run->metadata.identity.start_time;
     if (!(view->start_time > 0) || view->start_time > first)
         view->start_time = isnan(first) ? 0 : first - view->interval_seconds;
     fill_times(view, column);
@@ -115,27 +115,7 @@ double trk__view_row_seconds(const struct trk_run_view *view, size_t row)
     return row ? view->times[row] - view->times[row - 1] : view->times[0];
 }
 
-double trk__view_average_cores(const struct trk_run_view *view)
-{
-    double cpu_seconds = trk__snapshot_number(view->snapshot, "totals.cpu_seconds.value");
-    double wall_seconds = trk__snapshot_number(view->snapshot, "metadata.wall_seconds");
-    return cpu_seconds >= 0 && wall_seconds > 0 ? cpu_seconds / wall_seconds : NAN;
-}
-
 /* ---- columns ------------------------------------------------------------------------- */
-
-/* The table that has a metric among its columns, and rows. */
-static const struct trk_series *table_with(const struct trk_snapshot *snapshot,
-                                           enum trk_metric metric)
-{
-    const struct trk_series *own =
-        trk__metrics[metric].scope == TRK_SCOPE_PROCESS ? &snapshot->process : &snapshot->system;
-    const struct trk_series *tables[] = {own, &snapshot->detail};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (tables[i]->rows && trk__series_find(tables[i], metric))
-            return tables[i];
-    return NULL;
-}
 
 /* Rows that a table does not have are absent. */
 static bool copy_column(const struct trk_run_view *view, const struct trk_series *series,
@@ -150,21 +130,26 @@ static bool copy_column(const struct trk_run_view *view, const struct trk_series
     return any;
 }
 
+enum trk_metric trk__view_metric(const struct trk_run_view *view, enum trk_view_column wanted)
+{
+    for (int i = 0; i < METRICS_EACH && columns[wanted].metric[i] != TRK_M_TIMESTAMP; i++)
+        if (trk__run_table(view->run, columns[wanted].metric[i]))
+            return columns[wanted].metric[i];
+    return TRK_METRIC_COUNT;
+}
+
 bool trk__view_values(const struct trk_run_view *view, enum trk_view_column wanted,
                       double *ret_values)
 {
-    for (int i = 0; i < METRICS_EACH && columns[wanted].metric[i] != TRK_M_TIMESTAMP; i++) {
-        enum trk_metric metric = columns[wanted].metric[i];
-        const struct trk_series *series = table_with(view->snapshot, metric);
-        if (series)
-            return copy_column(view, series, trk__series_find(series, metric), ret_values);
-    }
-    return false;
+    enum trk_metric metric = trk__view_metric(view, wanted);
+    return metric != TRK_METRIC_COUNT &&
+           copy_column(view, trk__run_table(view->run, metric), trk__run_column(view->run, metric),
+                       ret_values);
 }
 
 bool trk__view_detail(const struct trk_run_view *view, const char *name, double *ret_values)
 {
-    const struct trk_series *series = &view->snapshot->detail;
+    const struct trk_series *series = &view->run->detail;
     for (size_t i = 0; i < series->columns; i++)
         if (series->rows && strcmp(series->column[i].name, name) == 0)
             return copy_column(view, series, &series->column[i], ret_values);

@@ -1,8 +1,8 @@
-/* A record as the report sees it: columns of one length over one time axis, found by what they show. */
+/* A run as the report sees it: columns of one length over one time axis, found by what they show. */
 #ifndef TRK_REPORT_RUN_VIEW_H
 #define TRK_REPORT_RUN_VIEW_H
 
-#include "snapshot/snapshot.h"
+#include "run/run.h"
 
 enum trk_view_column {
     TRK_VIEW_PROCESS_CPU,
@@ -33,14 +33,14 @@ enum trk_view_column {
 };
 
 struct trk_run_view {
-    const struct trk_snapshot *snapshot; /* borrowed */
-    size_t rows;                         /* of the shorter table, where there are two */
+    const struct trk_run *run; /* borrowed */
+    size_t rows;               /* of the shorter table, where there are two */
     double interval_seconds;
     double start_time; /* seconds since the epoch: where the first row begins */
     double *times;     /* of the rows, seconds since start_time; owned */
 };
 
-int trk__run_view_init(struct trk_run_view *view, const struct trk_snapshot *snapshot);
+int trk__run_view_init(struct trk_run_view *view, const struct trk_run *run);
 void trk__run_view_done(struct trk_run_view *view);
 
 /* "process_cpu": what the page calls it. */
@@ -62,7 +62,7 @@ bool trk__view_detail(const struct trk_run_view *view, const char *name, double 
 /* Seconds that a row covers. */
 double trk__view_row_seconds(const struct trk_run_view *view, size_t row);
 
-/* Cores that the job kept busy, by the exact total, which has what lived between two rows; NaN where it is not known. */
-double trk__view_average_cores(const struct trk_run_view *view);
+/* The metric that a column shows in this run; TRK_METRIC_COUNT: it has none of them. */
+enum trk_metric trk__view_metric(const struct trk_run_view *view, enum trk_view_column column);
 
 #endif

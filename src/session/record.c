@@ -1,69 +1,196 @@
-/* The record of a session: rows as they come, and at the end what is known of the run and of the machine. */
 #include "session/record.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "host/server_info.h"
+#include "base/real.h"
 #include "session/session.h"
-#include "session/summary_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-/* From this look on, 2 ms after the start, a run has a growing file and leaves a trace when it is killed: shorter ones
- * are not worth one. */
-enum { PEEKS_BEFORE_FILE = 1, TEXT_LIMIT = 1 << 20, TEXTS = 7 };
-
-enum { COMMAND_BYTES_MAX = 16 << 10, COMMAND_WORDS_MAX = 1000 };
+/* From this look on, 2 ms after the start, a run has a file and leaves a trace when its tracker is killed. */
+enum { PEEKS_BEFORE_FILE = 1, COMMAND_BYTES_MAX = 16 << 10, COMMAND_WORDS_MAX = 1000 };
+enum { COMMAND_KEPT_BYTES = 512 << 10, GPUS_MAX = 64 };
 
 /* Until then a job is left alone with its start. */
 static const int64_t CLOUD_AFTER_NS = 1000000000;
+static const int64_t CHECKPOINT_NS = INT64_C(60000000000);
+
+/* A run from this length on is on the disk when the tracker ends; a shorter one is not worth the wait. */
+static const double SYNC_FROM_SECONDS = 1;
+
+/* A GPU counts as busy in a row above this share. */
+static const double BUSY_RATIO = 0.05;
+
+/* ---- opening ------------------------------------------------------------------------- */
+
+static char **copy_words(char *const command[])
+{
+    size_t count = 0, bytes = 0;
+    for (; command[count]; count++)
+        bytes += strlen(command[count]);
+    char **words = bytes > COMMAND_KEPT_BYTES ? NULL : calloc(count + 1, sizeof *words);
+    for (size_t i = 0; words && i < count; i++)
+        if (!(words[i] = strdup(command[i])))
+            break; /* the rest is missing, and nothing else */
+    return words;
+}
+
+/* The words of the job, in its folder (NULL: ours). A key that was chosen stays. */
+static void set_command(struct trk_recorder *recorder, char *const command[], const char *folder)
+{
+    struct trk_run_identity *identity = &recorder->run->metadata.identity;
+    char key[TRK_RUN_KEY_SIZE];
+    identity->command = copy_words(command);
+    if (recorder->has_key)
+        return;
+    trk__store_key(command, folder, key);
+    identity->key = strdup(key);
+}
+
+static void fill_head(struct trk_recorder *recorder, const struct trk_session *session,
+                      const struct trk_options *options)
+{
+    struct trk_run_metadata *metadata = &recorder->run->metadata;
+    struct trk_run_identity *identity = &metadata->identity;
+    metadata->object.present = TRK_OBJECT_ALL;
+    identity->format = 1;
+    identity->release = strdup("{\"version\":\"" TRK_VERSION "\",\"implementation\":\"native\"}");
+    identity->start_time = (double)session->start_realtime_ns * 1e-9;
+    gethostname(identity->host, sizeof identity->host - 1);
+    metadata->settings = (struct trk_run_settings){
+        .pid = 0,
+        .interval_seconds = options->interval_seconds,
+        .children = options->children,
+        .autostart = true,
+        .track_processes = options->rows & TRK_ROWS_PROCESS,
+        .track_system = options->rows & TRK_ROWS_SYSTEM,
+        .discover_server = true,
+        .discover_cloud = options->discover_cloud,
+    };
+    if (options->job_name)
+        identity->job_name = strdup(options->job_name);
+    if (options->key) {
+        char key[TRK_RUN_KEY_SIZE];
+        trk__store_key_of_text(options->key, key);
+        identity->key = strdup(key);
+        recorder->has_key = true;
+    }
+    if (options->command)
+        set_command(recorder, options->command, NULL);
+}
+
+static int place_file(struct trk_recorder *recorder, const struct trk_options *options)
+{
+    struct trk_run_identity *identity = &recorder->run->metadata.identity;
+    char *path = recorder->writer.path;
+    if (options->record_path) {
+        int len = snprintf(path, TRK_RUN_PATH_SIZE, "%s", options->record_path);
+        return len < TRK_RUN_PATH_SIZE ? 0 : -ENAMETOOLONG;
+    }
+    if (!options->save) {
+        recorder->is_held = true;
+        return 0;
+    }
+    int code = trk__store_path(NULL, recorder->folder);
+    trk__store_make_id(identity->start_time, identity->id);
+    snprintf(path, TRK_RUN_PATH_SIZE, "%s/%s.run", recorder->folder, identity->id);
+    return code;
+}
 
 void trk__session_record_open(struct trk_session *session, const struct trk_options *options)
 {
-    struct trk_record_options record = {
-        .path = options->record_path,
-        .rows = options->rows,
-        .children = options->children,
-        .interval_seconds = options->interval_seconds,
-        .start_time = (double)session->start_realtime_ns * 1e-9,
-        .command = options->command,
-        .job_name = options->job_name,
-        .key = options->key,
-        .discover_cloud = options->discover_cloud,
-    };
-    if (!options->save && !options->record_path)
+    if (!options->save && !options->record_path && !options->hold_rows)
         return;
-    int code = trk__recorder_new(&record, &session->recorder);
+    struct trk_recorder *recorder = calloc(1, sizeof *recorder);
+    if (recorder)
+        recorder->run = trk__run_new();
+    int code = recorder && recorder->run ? 0 : -ENOMEM;
+    if (recorder)
+        trk__run_writer_init(&recorder->writer, options->rows);
+    if (code == 0) {
+        fill_head(recorder, session, options);
+        code = place_file(recorder, options);
+    }
+    if (code == 0) {
+        session->recorder = recorder;
+        return;
+    }
+    trk__recorder_free(recorder);
     session->record_failure = code == -ENOENT ? 0 : code;
-    if (code < 0)
-        trk__session_add_note(session, "this run is not kept: %s",
-                              code == -ENOENT ? "HOME is not set" : strerror(-code));
+    trk__session_add_note(session, "this run is not kept: %s",
+                          code == -ENOENT ? "HOME is not set" : strerror(-code));
 }
+
+void trk__recorder_free(struct trk_recorder *recorder)
+{
+    if (!recorder)
+        return;
+    trk__run_writer_done(&recorder->writer);
+    trk__run_free(recorder->run);
+    free(recorder->gpu);
+    free(recorder);
+}
+
+void trk__recorder_discard(struct trk_recorder *recorder)
+{
+    if (recorder && recorder->writer.fd >= 0 && !recorder->is_held)
+        unlink(recorder->writer.path);
+    trk__recorder_free(recorder);
+}
+
+/* ---- while it goes on ---------------------------------------------------------------- */
 
 static void tell_failure(struct trk_session *session, int code)
 {
-    /* A folder that can't be written at all is told once, at the end, where the record is saved. */
+    /* A folder that cannot be written at all is told once, at the end, where the run is saved. */
     if (code < 0 && code != -ENOENT && code != -EACCES && code != -EROFS && code != -ENOTDIR)
         trk__session_add_note(session, "this run is not kept whole: %s: %s",
-                              session->recorder->rows_path, strerror(-code));
+                              session->recorder->writer.path, strerror(-code));
+}
+
+/* What is pending goes into the file. `keep`: more will follow. */
+static int flush(struct trk_recorder *recorder, bool keep)
+{
+    struct trk_run_writer *writer = &recorder->writer;
+    if (recorder->is_held && writer->fd < 0) {
+        writer->fd = memfd_create("resource-tracker-run", MFD_CLOEXEC);
+        snprintf(writer->path, sizeof writer->path, "/proc/self/fd/%d", writer->fd);
+    }
+    int code = trk__run_writer_flush(writer, keep);
+    if (code == -ENOENT && *recorder->folder) {
+        code = trk__store_make(recorder->folder);
+        if (code == 0)
+            code = trk__run_writer_flush(writer, keep);
+    }
+    if (code < 0 && !writer->failure)
+        writer->failure = code;
+    return code;
+}
+
+static void begin(struct trk_session *session)
+{
+    struct trk_recorder *recorder = session->recorder;
+    if (recorder->writer.file_bytes || recorder->writer.pending.len)
+        return;
+    recorder->run->metadata.settings.pid = session->gather.account.options.root_pid;
+    trk__run_tracker_here(&recorder->run->tracker);
+    trk__run_writer_head(&recorder->writer, recorder->run);
 }
 
 static void begin_file(struct trk_session *session)
 {
-    if (!session->recorder || session->recorder->fd >= 0)
+    struct trk_recorder *recorder = session->recorder;
+    if (!recorder || recorder->writer.fd >= 0 || recorder->writer.failure)
         return;
-    session->recorder->pid = session->gather.account.options.root_pid;
-    if (trk__gpu_may_be_here(session->gpu))
-        trk__recorder_expect_gpus(session->recorder);
-    tell_failure(session, trk__recorder_begin(session->recorder));
+    begin(session);
+    tell_failure(session, flush(recorder, true));
     session->lists_processes |= session->options.rows & TRK_ROWS_SYSTEM;
 }
 
@@ -77,7 +204,7 @@ static void find_command(struct trk_session *session, pid_t root_pid)
     for (char *at = words; at < words + len && count < COMMAND_WORDS_MAX; at += strlen(at) + 1)
         command[count++] = at;
     if (count)
-        trk__recorder_set_command(session->recorder, command, *folder ? folder : NULL);
+        set_command(session->recorder, command, *folder ? folder : NULL);
 }
 
 void trk__session_record_start(struct trk_session *session, pid_t root_pid)
@@ -85,14 +212,15 @@ void trk__session_record_start(struct trk_session *session, pid_t root_pid)
     struct trk_recorder *recorder = session->recorder;
     if (!recorder || session->options.reap_children)
         return;
-    recorder->options.start_time = (double)session->start_realtime_ns * 1e-9;
-    recorder->kind = root_pid ? TRK_RUN_ATTACHED : TRK_RUN_SYSTEM;
-    if (root_pid && *recorder->id && !recorder->command_json)
+    struct trk_run_identity *identity = &recorder->run->metadata.identity;
+    identity->start_time = (double)session->start_realtime_ns * 1e-9;
+    identity->kind = root_pid ? TRK_RUN_ATTACHED : TRK_RUN_SYSTEM;
+    if (root_pid && *identity->id && !identity->command)
         find_command(session, root_pid);
     begin_file(session);
 }
 
-/* Once, and only where a record will tell of it. */
+/* Once, and only where a run will have it. */
 static void ask_for_cloud(struct trk_session *session)
 {
     if (session->cloud_was_asked || !session->recorder || !session->options.discover_cloud ||
@@ -104,6 +232,12 @@ static void ask_for_cloud(struct trk_session *session)
         session->cloud = trk__cloud_watch_new(&session->context);
 }
 
+bool trk__session_knows_cloud(const struct trk_session *session)
+{
+    struct trk_cloud_finding finding;
+    return session->cloud && trk__cloud_watch_get(session->cloud, &finding);
+}
+
 void trk__session_record_peek(struct trk_session *session)
 {
     ask_for_cloud(session);
@@ -111,191 +245,104 @@ void trk__session_record_peek(struct trk_session *session)
         begin_file(session);
 }
 
+static void note_gpu(struct trk_record_gpu *gpu, const struct trk_device_row *device,
+                     double seconds)
+{
+    const enum trk_metric first = trk__scope_first(TRK_SCOPE_GPU);
+    double busy = device->value[TRK_M_GPU_UTILIZATION - first];
+    gpu->memory_peak_bytes =
+        trk__fmax(gpu->memory_peak_bytes, device->value[TRK_M_GPU_MEMORY_USED - first]);
+    gpu->job_memory_peak_bytes =
+        trk__fmax(gpu->job_memory_peak_bytes, device->value[TRK_M_GPU_JOB_MEMORY - first]);
+    if (isnan(busy))
+        return;
+    gpu->utilization_max = trk__fmax(gpu->utilization_max, busy);
+    gpu->seconds += seconds;
+    gpu->utilization_seconds += busy * seconds;
+    gpu->busy_seconds += busy > BUSY_RATIO ? seconds : 0;
+}
+
+static void note_gpus(struct trk_recorder *recorder, const struct trk_row *row)
+{
+    const struct trk_device_rows *devices = &row->devices[TRK_SCOPE_GPU - TRK_SCOPE_DEVICE_FIRST];
+    if (devices->count && !recorder->gpu)
+        recorder->gpu = calloc(GPUS_MAX, sizeof *recorder->gpu);
+    for (uint32_t i = 0; recorder->gpu && i < devices->count && i < GPUS_MAX; i++) {
+        if (i == recorder->gpus)
+            recorder->gpu[recorder->gpus++] = (struct trk_record_gpu){
+                .utilization_max = NAN, .memory_peak_bytes = NAN, .job_memory_peak_bytes = NAN};
+        note_gpu(&recorder->gpu[i], &devices->item[i], row->elapsed_seconds);
+    }
+}
+
+void trk__session_record_checkpoint(struct trk_session *session)
+{
+    struct trk_recorder *recorder = session->recorder;
+    struct trk_run *run;
+    if (!recorder || recorder->writer.failure ||
+        trk__session_make_run(session, TRK_FACTS_CHECKPOINT, &run) < 0)
+        return;
+    recorder->checkpoint_ns = trk__context_monotonic_ns(&session->context);
+    trk__run_writer_checkpoint(&recorder->writer, run);
+    trk__run_free(run);
+    tell_failure(session, flush(recorder, true));
+}
+
 void trk__session_record_row(struct trk_session *session)
 {
+    struct trk_recorder *recorder = session->recorder;
     ask_for_cloud(session);
-    if (!session->recorder || session->recorder->failure)
+    if (!recorder || recorder->writer.failure)
         return;
-    session->recorder->pid = session->gather.account.options.root_pid;
-    tell_failure(session, trk__recorder_row(session->recorder, &session->row, session->finished));
-}
-
-/* ---- what is known at the end -------------------------------------------------------- */
-
-static void put_text(struct trk_json *json, const char *key, const char *text)
-{
-    trk__json_key(json, key);
-    trk__json_string(json, text);
-}
-
-static double largest(const struct trk_session *session, enum trk_metric metric)
-{
-    return session->stats.stat[metric].count ? session->stats.stat[metric].max : NAN;
-}
-
-static uint32_t count_gpus(const struct trk_session *session)
-{
-    struct trk_gpu_info info = {.size = sizeof info};
-    uint32_t count = 0;
-    while (trk_session_gpu(session, count, &info) == 0)
-        count++;
-    return count;
-}
-
-static int gpu_at(const void *state, uint32_t index, struct trk_gpu_info *ret_info)
-{
-    return trk_session_gpu(state, index, ret_info);
-}
-
-/* The limits that rows have told of: reading them anew would cost more than all the rest. */
-static bool limits_of_rows(const struct trk_session *session, struct trk_limits *ret_limits)
-{
-    double cpu_cores = largest(session, TRK_M_SYS_CG_CPU_LIMIT);
-    double memory_bytes = largest(session, TRK_M_SYS_CG_MEM_LIMIT);
-    *ret_limits = (struct trk_limits){
-        .cpu_cores = cpu_cores,
-        .memory_bytes = isnan(memory_bytes) ? 0 : (uint64_t)memory_bytes,
-        .has_cpu = !isnan(cpu_cores),
-        .has_memory = !isnan(memory_bytes),
-    };
-    return session->stats.rows > 0 && session->options.rows & TRK_ROWS_SYSTEM;
-}
-
-static const char *allocation_of_rows(const struct trk_session *session)
-{
-    static const enum trk_metric of[2][TRK_ALLOCATION_CHECKS] = {
-        {TRK_M_SYS_CPU, TRK_M_SYS_MEM_USED, TRK_M_SYS_GPU_USAGE, TRK_M_SYS_GPU_VRAM},
-        {TRK_M_PROC_CPU, TRK_M_PROC_MEMORY, TRK_M_PROC_GPU_USAGE, TRK_M_PROC_GPU_VRAM}};
-    double mean[2][TRK_ALLOCATION_CHECKS];
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < TRK_ALLOCATION_CHECKS; i++) {
-            struct trk_metric_stats stats;
-            trk__run_stats_get(&session->stats, of[side][i], &stats);
-            mean[side][i] = stats.mean;
-        }
-    return session->stats.rows ? trk__allocation(mean[0], mean[1]) : NULL;
-}
-
-void trk__session_put_server(struct trk_json *json, const struct trk_session *session)
-{
-    struct trk_limits limits;
-    struct trk_server_parts parts = {
-        .limits = limits_of_rows(session, &limits) ? &limits : NULL,
-        .gpu = gpu_at,
-        .gpu_state = session,
-        .allocation = allocation_of_rows(session),
-    };
-    trk__server_put(json, &session->context, &parts);
-}
-
-bool trk__session_knows_cloud(const struct trk_session *session)
-{
-    struct trk_cloud_finding finding;
-    return session->cloud && trk__cloud_watch_get(session->cloud, &finding);
-}
-
-/* A run that was too short to ask takes what an earlier one of this boot was told. */
-static bool find_cloud(const struct trk_session *session, struct trk_cloud_finding *ret_finding)
-{
-    *ret_finding = (struct trk_cloud_finding){0};
-    if (session->cloud) {
-        trk__cloud_watch_get(session->cloud, ret_finding); /* unfinished: all is unknown */
-        return true;
-    }
-    return session->options.discover_cloud && !trk__cloud_is_off() &&
-           trk__cloud_cache_read(&session->context, ret_finding);
-}
-
-void trk__session_put_cloud(struct trk_json *json, const struct trk_session *session)
-{
-    struct trk_cloud_finding finding;
-    if (find_cloud(session, &finding))
-        trk__cloud_put(json, &finding);
+    note_gpus(recorder, &session->row);
+    /* A run that is over with its first row becomes a file at its end, in one piece. */
+    bool is_short = session->finished && recorder->writer.fd < 0;
+    if (is_short)
+        begin(session);
     else
-        trk__json_null(json);
+        begin_file(session);
+    trk__run_writer_row(&recorder->writer, &session->row);
+    if (is_short)
+        return;
+    tell_failure(session, flush(recorder, true));
+    int64_t now_ns = trk__context_monotonic_ns(&session->context);
+    int64_t last_ns = recorder->checkpoint_ns ? recorder->checkpoint_ns : session->start_ns;
+    if (!session->finished && now_ns - last_ns >= CHECKPOINT_NS)
+        trk__session_record_checkpoint(session);
 }
 
-static void put_limits(struct trk_json *json, const struct trk_session *session)
+/* ---- at the end ---------------------------------------------------------------------- */
+
+/* Marks that others wrote beside the file while it was there. */
+static void events_path(const struct trk_recorder *recorder, char ret_path[TRK_RUN_PATH_SIZE])
 {
-    const struct trk_stat *throttled = &session->stats.stat[TRK_M_SYS_CG_THROTTLED];
-    trk__json_begin_object(json);
-    trk__json_put_double(json, "cpu_cores", largest(session, TRK_M_SYS_CG_CPU_LIMIT));
-    trk__json_put_double(json, "memory_bytes", largest(session, TRK_M_SYS_CG_MEM_LIMIT));
-    trk__json_put_double(json, "throttled_seconds", throttled->count ? throttled->sum : NAN);
-    trk__json_end_object(json);
+    snprintf(ret_path, TRK_RUN_PATH_SIZE, "%s/%s.events", recorder->folder,
+             recorder->run->metadata.identity.id);
 }
 
-static void put_gpu(struct trk_json *json, const struct trk_gpu_info *info,
-                    const struct trk_record_gpu *gpu)
+static int write_footer(struct trk_session *session, struct trk_error *error)
 {
-    double seconds = gpu->seconds > 0 ? gpu->seconds : NAN;
-    trk__json_begin_object(json);
-    put_text(json, "name", info->name);
-    put_text(json, "uuid", info->uuid);
-    put_text(json, "pci", info->pci);
-    put_text(json, "vendor", info->vendor);
-    trk__json_key(json, "is_split");
-    trk__json_bool(json, info->is_split);
-    trk__json_put_double(json, "memory_bytes", info->memory_bytes);
-    trk__json_put_double(json, "memory_peak_bytes", gpu->memory_peak_bytes);
-    trk__json_put_double(json, "job_memory_peak_bytes", gpu->job_memory_peak_bytes);
-    trk__json_put_double(json, "utilization_mean_ratio", gpu->utilization_seconds / seconds);
-    trk__json_put_double(json, "utilization_max_ratio", gpu->utilization_max);
-    trk__json_put_double(json, "busy_share_ratio", gpu->busy_seconds / seconds);
-    trk__json_end_object(json);
-}
-
-static void put_gpus(struct trk_json *json, const struct trk_session *session)
-{
-    const struct trk_recorder *recorder = session->recorder;
-    const struct trk_device_rows *rows =
-        &session->row.devices[TRK_SCOPE_GPU - TRK_SCOPE_DEVICE_FIRST];
-    struct trk_gpu_info info;
-    trk__json_begin_array(json);
-    for (uint32_t i = 0; i < recorder->gpus; i++)
-        if (trk__gpu_info_called(session->gpu, rows->item[i].name, &info) == 0)
-            put_gpu(json, &info, &recorder->gpu[i]);
-    trk__json_end_array(json);
-}
-
-/* The texts one behind the other in one buffer, each ended by a NUL. */
-struct texts {
-    struct trk_buffer buffer;
-    size_t at[TEXTS];
-};
-
-static void make_texts(struct texts *texts, const struct trk_session *session,
-                       const struct trk_summary *summary)
-{
-    trk__buffer_init(&texts->buffer, TEXT_LIMIT);
-    for (int i = 0; i < TEXTS; i++) {
-        struct trk_json json = trk__json(&texts->buffer);
-        texts->at[i] = texts->buffer.len;
-        /* A job of milliseconds does not wait for facts of the machine. */
-        bool is_short = session->recorder->fd < 0;
-        if ((i == 0 || i >= 4) && is_short)
-            trk__json_null(&json);
-        else if (i == 0)
-            trk__session_put_server(&json, session);
-        else if (i == 1)
-            trk__summary_put_totals(&json, summary);
-        else if (i == 2)
-            put_gpus(&json, session);
-        else if (i == 3)
-            put_limits(&json, session);
-        else if (i == 4)
-            trk__session_put_cloud(&json, session);
-        else if (i == 5)
-            trk__summary_put_oom(&json, session, summary);
-        else
-            trk__session_put_processes(&json, session);
-        trk__buffer_add_char(&texts->buffer, '\0');
-    }
-}
-
-static const char *text_or_none(const char *json)
-{
-    return strcmp(json, "null") == 0 ? NULL : json;
+    struct trk_recorder *recorder = session->recorder;
+    struct trk_run_writer *writer = &recorder->writer;
+    bool is_short = writer->fd < 0;
+    char events[TRK_RUN_PATH_SIZE];
+    struct trk_run *run;
+    /* A job of milliseconds does not wait for facts of the machine. */
+    int code = trk__session_make_run(session, is_short ? 0 : TRK_FACTS_ALL, &run);
+    if (code < 0)
+        return trk__error_set(error, code, "no memory for its figures");
+    events_path(recorder, events);
+    bool has_events =
+        !is_short && *recorder->folder && trk__events_read(AT_FDCWD, events, run) == 0;
+    begin(session);
+    trk__run_writer_footer(writer, run);
+    code = flush(recorder, !is_short);
+    if (code == 0 && run->metadata.outcome.wall_seconds >= SYNC_FROM_SECONDS && *recorder->folder)
+        code = trk__run_writer_sync(writer);
+    if (code == 0 && has_events)
+        unlink(events);
+    trk__run_free(run);
+    return code < 0 ? trk__error_set(error, code, "%s: %s", writer->path, strerror(-code)) : 0;
 }
 
 int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *error)
@@ -305,35 +352,41 @@ int trk_session_save(trk_session *session, char ret_id[32], struct trk_error *er
         return trk__error_set(error, session->record_failure, "%s",
                               strerror(-session->record_failure));
     if (!recorder)
-        return trk__error_set(error, -ENODATA, "no record of this run is kept");
-    struct trk_summary summary = {.size = sizeof summary};
-    trk_session_summary(session, &summary);
-    struct texts texts;
-    make_texts(&texts, session, &summary);
-    int code = texts.buffer.failure;
-    const char *data = texts.buffer.data;
-    if (code < 0)
-        trk__error_set(error, code, "no memory for its figures");
-    if (code == 0) {
-        struct trk_record_end end = {
-            .stop_time = summary.start_time + summary.wall_seconds,
-            .wall_seconds = summary.wall_seconds,
-            .exit_code = summary.exit_code,
-            .exit_signal = summary.exit_signal,
-            .ended = summary.ended,
-            .time_limit_seconds = summary.time_limit_seconds,
-            .server_info = data + texts.at[0],
-            .cloud_info = data + texts.at[4],
-            .totals = data + texts.at[1],
-            .gpus = count_gpus(session) ? data + texts.at[2] : "[]",
-            .limits = data + texts.at[3],
-            .oom = text_or_none(data + texts.at[5]),
-            .processes = text_or_none(data + texts.at[6]),
-        };
-        code = trk__recorder_save(recorder, &end, error);
-    }
-    trk__buffer_done(&texts.buffer);
+        return trk__error_set(error, -ENODATA, "no run file is kept");
+    int code = write_footer(session, error);
     if (code == 0)
-        strcpy(ret_id, recorder->id);
+        strcpy(ret_id, recorder->run->metadata.identity.id);
+    if (!recorder->is_held)
+        close(trk__steal_fd(&recorder->writer.fd)); /* and with it the lock */
+    return code;
+}
+
+int trk_session_run(trk_session *session, trk_run **ret_run, struct trk_error *error)
+{
+    char id[TRK_RUN_ID_SIZE];
+    const struct trk_recorder *recorder = session->recorder;
+    if (!recorder)
+        return trk__error_set(error, -ENODATA, "no rows are kept");
+    int code = recorder->is_held ? trk_session_save(session, id, error) : 0;
+    return code < 0 ? code : trk__run_load(recorder->writer.path, ret_run, error);
+}
+
+int trk_session_phases(const trk_session *session, trk_phases **ret_phases, struct trk_error *error)
+{
+    const struct trk_recorder *recorder = session->recorder;
+    char events[TRK_RUN_PATH_SIZE] = "";
+    struct trk_run *run;
+    if (recorder)
+        events_path(recorder, events);
+    bool has_marks = recorder && *recorder->folder && access(events, F_OK) == 0;
+    int code = 0;
+    if (has_marks)
+        code = trk__run_load(recorder->writer.path, &run, error);
+    else if (!(run = trk__run_new()))
+        code = trk__error_set(error, -ENOMEM, "no memory for the phases");
+    if (code == 0)
+        code = trk_run_phases(run, ret_phases, error);
+    if (code == 0)
+        trk__run_free(run);
     return code;
 }

@@ -204,9 +204,7 @@ void trk_session_free(trk_session *session)
 
 void trk_session_discard(trk_session *session)
 {
-    if (session->recorder && session->recorder->fd >= 0)
-        unlink(session->recorder->rows_path);
-    trk__recorder_free(session->recorder);
+    trk__recorder_discard(session->recorder);
     session->recorder = NULL;
 }
 

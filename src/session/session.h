@@ -11,7 +11,6 @@
 #include "platform/wait_loop.h"
 #include "session/record.h"
 #include "session/run_stats.h"
-#include "snapshot/recorder.h"
 #include "write/writer.h"
 
 enum { TRK_COLLECTORS_MAX = 16, TRK_NOTE_SIZE = 160, TRK_NOTES_MAX = 8 };

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/sized.h"
-#include "write/columns.h"
+#include "metric/number_format.h"
 
 #include <errno.h>
 #include <math.h>
@@ -105,7 +105,7 @@ static const char *prefix_of(const char *asked, bool alone, bool human, const ch
     return asked ? asked : human ? for_people : plain;
 }
 
-int trk__frame_make(const struct trk_tables *tables, const struct trk_frame_options *options,
+int trk__frame_make(const struct trk_run_tables *tables, const struct trk_frame_options *options,
                     trk_frame **ret_frame)
 {
     const struct trk_series *process = &tables->process, *system = &tables->system;
@@ -138,22 +138,42 @@ int trk__frame_make(const struct trk_tables *tables, const struct trk_frame_opti
     return code;
 }
 
+static int take_options(const struct trk_frame_options *given, struct trk_frame_options *options,
+                        struct trk_error *error)
+{
+    *options = default_options;
+    int code = trk__sized_take(given, options, sizeof *options, error);
+    if (code == 0 && (options->rows < TRK_ROWS_PROCESS || options->rows > TRK_ROWS_BOTH))
+        code = trk__error_set(error, -EINVAL, "rows must be process, system or both");
+    return code;
+}
+
+int trk_run_frame(const trk_run *run, const struct trk_frame_options *options,
+                  trk_frame **ret_frame, struct trk_error *error)
+{
+    struct trk_frame_options known;
+    int code = take_options(options, &known, error);
+    if (code < 0)
+        return code;
+    struct trk_run_tables tables = {run->process, run->system, run->detail};
+    code = trk__frame_make(&tables, &known, ret_frame);
+    return code < 0 ? trk__error_set(error, code, "no memory for the samples") : 0;
+}
+
 int trk_tracker_frame(trk_tracker *tracker, const struct trk_frame_options *options,
                       trk_frame **ret_frame, struct trk_error *error)
 {
-    struct trk_frame_options rest = default_options;
+    struct trk_frame_options rest;
     struct trk_tables tables;
-    int code = trk__sized_take(options, &rest, sizeof rest, error);
+    int code = take_options(options, &rest, error);
     if (code < 0)
         return code;
-    if (rest.rows < TRK_ROWS_PROCESS || rest.rows > TRK_ROWS_BOTH)
-        return trk__error_set(error, -EINVAL, "rows must be process, system or both");
     code = trk__tracker_slice(tracker, rest.first, rest.count, &tables, error);
     if (code < 0)
         return code;
     if (tables.owned)
         rest.first = rest.count = 0; /* the slice was cut already */
-    code = trk__frame_make(&tables, &rest, ret_frame);
+    code = trk__frame_make(&tables.run, &rest, ret_frame);
     trk__tables_done(&tables);
     return code < 0 ? trk__error_set(error, code, "no memory for the samples") : 0;
 }

@@ -16,7 +16,7 @@ struct trk_frame {
     size_t columns, rows;
 };
 
-int trk__frame_make(const struct trk_tables *tables, const struct trk_frame_options *options,
+int trk__frame_make(const struct trk_run_tables *tables, const struct trk_frame_options *options,
                     trk_frame **ret_frame);
 
 #endif

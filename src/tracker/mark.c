@@ -1,11 +1,12 @@
-/* Marks: one line each, appended to a file beside the growing one. A line goes out with one write to a file that is
+/* Marks: one line each, appended to a file beside the run file. A line goes out with one write to a file that is
  * opened for appending, so that lines of many writers do not mix. */
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "platform/os.h"
-#include "snapshot/recorder.h"
+#include "run/run_file.h"
+#include "run/store.h"
 #include "tracker/tracker.h"
 
 #include <dirent.h>
@@ -13,7 +14,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,35 +41,42 @@ static void find_lineage(struct lineage *lineage)
         lineage->pid[lineage->count++] = pid;
 }
 
-static int distance_to(const struct lineage *lineage, double pid)
+static int distance_to(const struct lineage *lineage, int pid)
 {
     for (int i = 0; i < lineage->count; i++)
-        if ((double)lineage->pid[i] == pid)
+        if (lineage->pid[i] == pid)
             return i;
     return ANCESTORS_MAX;
 }
 
-/* How far up the run's tracker (or what it tracks) is; ANCESTORS_MAX: this process is not in it. */
-static int distance_of(int dir_fd, const char *name, const struct lineage *lineage)
+/* How far up the run's tracker (or what it tracks) is; ANCESTORS_MAX: this process is not in it. The same number means
+ * another process in another PID namespace or on another boot. */
+static int distance_of(int dir_fd, const char *name, const struct lineage *lineage,
+                       const struct trk_run_tracker *here)
 {
-    struct trk_rows_reader reader;
-    struct stat status;
-    if (trk__rows_reader_open(&reader, dir_fd, name) < 0)
+    struct trk_run_reader reader;
+    struct trk_run *run = NULL;
+    int nearest = ANCESTORS_MAX;
+    if (trk__run_reader_open(&reader, dir_fd, name) < 0)
         return ANCESTORS_MAX;
-    int by_tracker = distance_to(lineage, trk__json_number_at(reader.json, "tracker.pid"));
-    int by_root = distance_to(lineage, trk__json_number_at(reader.json, "metadata.pid"));
-    int nearest = by_tracker < by_root ? by_tracker : by_root;
-    if (nearest < ANCESTORS_MAX && (fstat(reader.fd, &status) < 0 ||
-                                    !trk__record_is_alive(reader.json, (double)status.st_mtime)))
-        nearest = ANCESTORS_MAX;
-    trk__rows_reader_close(&reader);
+    bool may_run = !trk__run_reader_find_footer(&reader) && (run = trk__run_new()) &&
+                   trk__run_reader_parts(&reader, run) == 0;
+    if (may_run && strcmp(run->tracker.boot_id, here->boot_id) == 0 &&
+        strcmp(run->tracker.pid_namespace, here->pid_namespace) == 0 &&
+        trk__run_reader_state(&reader, &run->tracker) == TRK_RUN_RUNNING) {
+        int by_tracker = distance_to(lineage, run->tracker.pid);
+        int by_root = distance_to(lineage, run->metadata.settings.pid);
+        nearest = by_tracker < by_root ? by_tracker : by_root;
+    }
+    trk__run_free(run);
+    trk__run_reader_close(&reader);
     return nearest;
 }
 
 /* The events file of the nearest run. */
 static int find_run(char ret_path[PATH_SIZE])
 {
-    static const char suffix[] = ".rows";
+    static const char suffix[] = ".run";
     char folder[TRK_STORE_PATH_SIZE];
     int code = trk__store_path(NULL, folder);
     if (code < 0)
@@ -78,13 +85,15 @@ static int find_run(char ret_path[PATH_SIZE])
     if (!dir)
         return -errno;
     struct lineage lineage;
+    struct trk_run_tracker here;
     find_lineage(&lineage);
+    trk__run_tracker_here(&here);
     int nearest = ANCESTORS_MAX;
     for (const struct dirent *entry; (entry = readdir(dir));) {
         size_t len = strlen(entry->d_name);
         if (len < sizeof suffix || strcmp(entry->d_name + len - sizeof suffix + 1, suffix) != 0)
             continue;
-        int distance = distance_of(trk__dir_fd(dir), entry->d_name, &lineage);
+        int distance = distance_of(trk__dir_fd(dir), entry->d_name, &lineage, &here);
         if (distance >= nearest)
             continue;
         nearest = distance;
@@ -94,7 +103,7 @@ static int find_run(char ret_path[PATH_SIZE])
     return nearest < ANCESTORS_MAX ? 0 : -ENOENT;
 }
 
-/* A run has its growing file 2 ms after its start; a mark in its first moments waits for it. */
+/* A run has its file 2 ms after its start; a mark right after that waits for it. */
 static int find_run_soon(char ret_path[PATH_SIZE])
 {
     enum { TRIES = 20 };

@@ -1,29 +1,21 @@
-/* The tracker's own process: measures what it was told to, keeps the rows in a growing file, and goes when it is
- * asked to, when what it tracks has ended or when the one who started it is gone. */
+/* The tracker's own process: measures what it was asked to, keeps the rows in a run file, and ends when it is asked to,
+ * when what it tracks has ended or when the process that started it has. */
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "platform/os.h"
 #include "session/session.h"
 #include "tracker/tracker.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    EXIT_FAULT = 125,
-    FILE_MODE = 0600,
-    PROCESSES_MAX_BYTES = 16 << 20,
-    PATH_SIZE = TRK_TRACKER_FOLDER_SIZE + 32
-};
+enum { EXIT_FAULT = 125, FILE_MODE = 0600, PATH_SIZE = TRK_TRACKER_FOLDER_SIZE + 32 };
 
 /* In the order of the words behind the command and the protocol. */
 struct task {
@@ -53,94 +45,14 @@ static void path_of(const struct task *task, const char *name, char ret_path[PAT
     snprintf(ret_path, PATH_SIZE, "%s/%s", task->folder, name);
 }
 
-/* Whole or not at all: written under another name first. Returns the descriptor. */
-static int begin_file(const struct task *task)
+static void put_error(const struct task *task, const char *message)
 {
     char path[PATH_SIZE];
-    path_of(task, ".new", path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, FILE_MODE);
-    return fd < 0 ? -errno : fd;
-}
-
-static void name_file(const struct task *task, const char *name)
-{
-    char from[PATH_SIZE], to[PATH_SIZE];
-    path_of(task, ".new", from);
-    path_of(task, name, to);
-    rename(from, to);
-}
-
-static void put_file(const struct task *task, const char *name, const char *text)
-{
-    TRK_CLEANUP_FD int fd = begin_file(task);
-    if (fd >= 0 && trk__file_write_all(fd, text, strlen(text)) == 0)
-        name_file(task, name);
-}
-
-static void put_facts(const struct task *task, const char *name, const trk_session *session,
-                      void (*put)(struct trk_json *json, const struct trk_session *session))
-{
-    struct trk_buffer text;
-    trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
-    struct trk_json json = trk__json(&text);
-    put(&json, session);
-    if (!text.failure)
-        put_file(task, name, text.data);
-    trk__buffer_done(&text);
-}
-
-static void put_summary(const struct task *task, const trk_session *session)
-{
-    TRK_CLEANUP_FD int fd = begin_file(task);
-    if (fd >= 0 && trk_session_write_summary(session, NULL, fd, NULL) == 0)
-        name_file(task, "summary");
-}
-
-static int exit_code_of(int status)
-{
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-static void put_process(struct trk_json *json, const struct trk_process_info *info)
-{
-    const struct {
-        const char *key;
-        double value;
-    } numbers[] = {{"pid", info->pid},
-                   {"ppid", info->ppid},
-                   {"count", info->count},
-                   {"start_time", info->start_time},
-                   {"end_time", info->end_time},
-                   {"exit_code", info->exit_status < 0 ? NAN : exit_code_of(info->exit_status)},
-                   {"cpu_seconds", info->cpu_seconds},
-                   {"peak_rss_bytes", info->peak_rss_bytes},
-                   {"read_bytes", info->read_bytes},
-                   {"write_bytes", info->write_bytes}};
-    trk__json_begin_object(json);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        trk__json_key(json, numbers[i].key);
-        trk__json_double(json, numbers[i].value);
-    }
-    trk__json_key(json, "command");
-    trk__json_string(json, info->command);
-    trk__json_key(json, "source");
-    trk__json_string(json, info->source);
-    trk__json_end_object(json);
-}
-
-static void put_processes(const struct task *task, const trk_session *session)
-{
-    struct trk_buffer text;
-    struct trk_process_info info = {.size = sizeof info};
-    trk__buffer_init(&text, PROCESSES_MAX_BYTES);
-    struct trk_json json = trk__json(&text);
-    trk__json_begin_array(&json);
-    for (size_t i = 0; trk_session_process(session, i, &info) == 0; i++)
-        put_process(&json, &info);
-    trk__json_end_array(&json);
-    if (!text.failure)
-        put_file(task, "processes", text.data);
-    trk__buffer_done(&text);
+    path_of(task, "error", path);
+    TRK_CLEANUP_FD int fd =
+        open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, FILE_MODE);
+    if (fd >= 0)
+        trk__file_write_all(fd, message, strlen(message)); /* without it the reason is missing */
 }
 
 int trk__serve_signals(void)
@@ -163,8 +75,8 @@ bool trk__serve_is_over(const struct trk_event *event)
 
 static int open_session(const struct task *task, trk_session **ret_session, struct trk_error *error)
 {
-    char rows_path[PATH_SIZE];
-    path_of(task, "rows", rows_path);
+    char path[PATH_SIZE];
+    path_of(task, "run", path);
     struct trk_options options;
     trk_options_init(&options);
     options.interval_seconds = (double)task->interval_ns * 1e-9;
@@ -174,7 +86,7 @@ static int open_session(const struct task *task, trk_session **ret_session, stru
     options.discover_cloud = task->cloud;
     options.no_closing_row = true;
     options.list_processes = task->rows & TRK_ROWS_PROCESS;
-    options.record_path = rows_path;
+    options.record_path = path;
     options.signal_fd = trk__serve_signals();
     int code = trk_session_new(&options, ret_session, error);
     if (code < 0)
@@ -185,48 +97,49 @@ static int open_session(const struct task *task, trk_session **ret_session, stru
     return code;
 }
 
-/* Without the one who asked nobody will read the rows. */
+/* Without the process that asked nobody will read the rows. */
 static bool is_orphan(const struct task *task)
 {
     return getppid() != task->parent;
 }
 
+/* The machine is known with the first row, the cloud when it has answered: each time the program can read it at once. */
 static int follow(const struct task *task, trk_session *session, struct trk_error *error)
 {
     int code;
-    bool server_told = false, cloud_told = false;
+    bool has_server = false, has_cloud = false;
     for (;;) {
         struct trk_event event;
         code = is_orphan(task) ? -ECHILD : trk_session_next(session, &event, error);
         if (code < 0 || trk__serve_is_over(&event))
             break;
-        if (event.kind != TRK_EVENT_ROW)
+        bool knows_cloud = trk__session_knows_cloud(session);
+        if (event.kind != TRK_EVENT_ROW || (has_server && has_cloud == knows_cloud))
             continue;
-        if (!server_told)
-            put_facts(task, "server", session, trk__session_put_server);
-        server_told = true;
-        if (!cloud_told && (cloud_told = trk__session_knows_cloud(session)))
-            put_facts(task, "cloud", session, trk__session_put_cloud);
+        trk__session_record_checkpoint(session);
+        has_server = true;
+        has_cloud = knows_cloud;
     }
-    if (!cloud_told)
-        put_facts(task, "cloud", session, trk__session_put_cloud);
     trk_session_finish(session, NULL);
     return code;
 }
 
 /* The session goes on without its file; whoever asked for the rows has to know. */
-static int rows_failure(const trk_session *session, struct trk_error *error)
+static int finish(trk_session *session, struct trk_error *error)
 {
-    int code = session->recorder ? session->recorder->failure : 0;
-    return code < 0 ? trk__error_set(error, code, "the samples can't be written: %s: %s",
-                                     session->recorder->rows_path, strerror(-code))
-                    : 0;
+    char id[TRK_RUN_ID_SIZE];
+    const struct trk_recorder *recorder = session->recorder;
+    int code = recorder ? recorder->writer.failure : session->record_failure;
+    int saved = trk_session_save(session, id, code < 0 ? NULL : error);
+    if (code < 0)
+        return trk__error_set(error, code, "the samples cannot be written: %s: %s",
+                              recorder ? recorder->writer.path : "", strerror(-code));
+    return saved;
 }
 
 static void remove_all(const struct task *task)
 {
-    static const char *const names[] = {"rows",    "events",    "server", "cloud",
-                                        "summary", "processes", "error",  ".new"};
+    static const char *const names[] = {"run", "events", "error"};
     char path[PATH_SIZE];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         path_of(task, names[i], path);
@@ -243,18 +156,17 @@ int trk_tracker_serve(int argc, char *const argv[])
     trk_session *session;
     struct trk_error error = {0};
     if (open_session(&task, &session, &error) < 0) {
-        put_file(&task, "error", error.message);
+        put_error(&task, error.message);
         return EXIT_FAULT;
     }
     int code = follow(&task, session, &error);
-    if (code == 0)
-        code = rows_failure(session, &error);
-    put_processes(&task, session);
-    put_summary(&task, session);
+    struct trk_error own = {0};
+    int finished = finish(session, code < 0 ? &own : &error);
+    code = code < 0 ? code : finished;
     trk_session_free(session);
     if (is_orphan(&task))
         remove_all(&task);
     else if (code < 0)
-        put_file(&task, "error", error.message);
+        put_error(&task, error.message);
     return code < 0 ? EXIT_FAULT : 0;
 }

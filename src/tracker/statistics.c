@@ -2,9 +2,9 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_pull.h"
 #include "base/number.h"
 #include "base/real.h"
-#include "snapshot/json_pull.h"
 #include "tracker/frame.h"
 
 #include <errno.h>
@@ -98,24 +98,10 @@ static double aggregate(const struct trk_stat_spec *spec, double *value, size_t 
     return NAN;
 }
 
-/* To the nearest decimal text, ties to even as the exact binary value lies: what Python's round does. */
+/* What Python's round does. */
 static double round_to(double value, int decimals)
 {
-    if (decimals < 0 || !isfinite(value))
-        return value;
-    struct trk_buffer text;
-    struct trk_input input = {.fd = -1};
-    struct trk_pull pull;
-    bool integer;
-    trk__buffer_init(&text, 512);
-    trk__number_add_fixed(&text, value, decimals);
-    trk__pull_init(&pull, &input, "", NULL);
-    double rounded = value;
-    if (!text.failure)
-        trk__pull_parse_number(&pull, text.data, &rounded, &integer);
-    trk__pull_done(&pull);
-    trk__buffer_done(&text);
-    return rounded;
+    return decimals < 0 ? value : trk__number_rounded(value, decimals);
 }
 
 /* ---- of a tracker -------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "base/real.h"
 #include "base/sized.h"
 #include "platform/os.h"
+#include "run/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +22,7 @@
 /* The grid begins at least so long after the start: the tracker's process takes a few milliseconds. */
 static const double START_AHEAD_SECONDS = 0.05;
 
-static const char *const own_files[] = {"rows",    "events",    "server", "cloud",
-                                        "summary", "processes", "error",  ".new"};
+static const char *const own_files[] = {"run", "events", "error"};
 
 static const struct trk_tracker_options default_options = {.children = true,
                                                            .interval_seconds = 1,
@@ -120,10 +120,10 @@ void trk_tracker_free(trk_tracker *tracker)
     bool is_ours = tracker->owner == getpid();
     if (is_ours && trk_tracker_running(tracker))
         trk_tracker_stop(tracker, NULL);
-    trk__rows_reader_close(&tracker->reader);
+    trk__run_reader_close(&tracker->reader);
     if (is_ours && *tracker->folder)
         remove_folder(tracker);
-    trk__snapshot_free(tracker->loaded);
+    trk__run_free(tracker->loaded);
     free(tracker->program);
     free(tracker);
 }
@@ -275,8 +275,9 @@ static int tell_fault(const struct trk_tracker *tracker, int status, struct trk_
             error, -ECHILD,
             "the tracker was killed (signal %d): samples end there, totals are missing",
             WTERMSIG(status));
-    TRK_CLEANUP_FREE char *fault = trk__tracker_file(tracker, "error");
-    if (fault)
+    char path[TRK_TRACKER_FOLDER_SIZE + 16], fault[TRK_ERROR_MESSAGE_SIZE];
+    snprintf(path, sizeof path, "%s/error", tracker->folder);
+    if (trk__file_read_small_at(AT_FDCWD, path, fault, sizeof fault) > 0)
         return trk__error_set(error, -ECHILD, "the tracker failed: %s", fault);
     return trk__error_set(error, -ECHILD,
                           "the tracker failed and could not say why: is there room in %s? TMPDIR "
@@ -312,13 +313,14 @@ int trk_tracker_check(trk_tracker *tracker, struct trk_error *error)
 
 /* ---- samples ------------------------------------------------------------------------- */
 
-static int open_rows(struct trk_tracker *tracker)
+int trk__tracker_refresh(struct trk_tracker *tracker)
 {
-    if (tracker->reader.fd >= 0)
-        return 0;
     char path[TRK_TRACKER_FOLDER_SIZE + 8];
-    snprintf(path, sizeof path, "%s/rows", tracker->folder);
-    return *tracker->folder ? trk__rows_reader_open(&tracker->reader, AT_FDCWD, path) : -ENOENT;
+    snprintf(path, sizeof path, "%s/run", tracker->folder);
+    int code = 0;
+    if (tracker->reader.fd < 0)
+        code = *tracker->folder ? trk__run_reader_open(&tracker->reader, AT_FDCWD, path) : -ENOENT;
+    return code < 0 ? code : trk__run_reader_refresh(&tracker->reader);
 }
 
 uint64_t trk_tracker_n_samples(trk_tracker *tracker)
@@ -329,8 +331,7 @@ uint64_t trk_tracker_n_samples(trk_tracker *tracker)
             return tracker->options.track_processes ? process : system;
         return process < system ? process : system;
     }
-    int64_t count = open_rows(tracker) < 0 ? 0 : trk__rows_reader_count(&tracker->reader);
-    return count > 0 ? (uint64_t)count : 0;
+    return trk__tracker_refresh(tracker) < 0 ? 0 : tracker->reader.rows;
 }
 
 int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeout_seconds,
@@ -356,54 +357,30 @@ int trk_tracker_wait_for_samples(trk_tracker *tracker, uint64_t n, double timeou
     return 0;
 }
 
-int trk__tracker_tables(struct trk_tracker *tracker, struct trk_tables *ret_tables,
-                        struct trk_error *error)
-{
-    return trk__tracker_slice(tracker, 0, 0, ret_tables, error);
-}
-
 int trk__tracker_slice(struct trk_tracker *tracker, uint64_t first, uint64_t count,
                        struct trk_tables *ret_tables, struct trk_error *error)
 {
     *ret_tables = (struct trk_tables){0};
     if (tracker->loaded) {
-        ret_tables->process = tracker->loaded->process;
-        ret_tables->system = tracker->loaded->system;
+        const struct trk_run *run = tracker->loaded;
+        ret_tables->run = (struct trk_run_tables){run->process, run->system, run->detail};
         return 0;
     }
-    int code = open_rows(tracker);
+    int code = trk__tracker_refresh(tracker);
     if (code == -ENOENT || code == -EBADMSG)
-        return 0; /* nothing yet: two empty tables */
+        return 0; /* nothing yet: empty tables */
     if (code == 0)
-        code = trk__rows_reader_tables(&tracker->reader, first, count, &ret_tables->process,
-                                       &ret_tables->system);
+        code = trk__run_reader_tables(&tracker->reader, first, count, &ret_tables->run);
     ret_tables->owned = code == 0;
-    return code < 0 ? trk__error_set(error, code, "the samples can't be read: %s", strerror(-code))
+    return code < 0 ? trk__error_set(error, code, "the samples cannot be read: %s", strerror(-code))
                     : 0;
 }
 
 void trk__tables_done(struct trk_tables *tables)
 {
-    if (tables->owned) {
-        trk__series_done(&tables->process);
-        trk__series_done(&tables->system);
-    }
+    if (tables->owned)
+        trk__run_tables_done(&tables->run);
     *tables = (struct trk_tables){0};
-}
-
-char *trk__tracker_file(const struct trk_tracker *tracker, const char *name)
-{
-    char path[TRK_TRACKER_FOLDER_SIZE + 16];
-    snprintf(path, sizeof path, "%s/%s", tracker->folder, name);
-    TRK_CLEANUP_FD int fd = *tracker->folder ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return NULL;
-    struct trk_buffer text;
-    trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
-    if (trk__file_read_all(fd, TRK_FILE_MANY_RECORDS, &text) == 0 && text.data)
-        return text.data;
-    trk__buffer_done(&text);
-    return NULL;
 }
 
 int trk__tracker_events_path(const struct trk_tracker *tracker, char *ret_path, size_t size)
@@ -416,53 +393,61 @@ int trk__tracker_events_path(const struct trk_tracker *tracker, char *ret_path, 
 
 /* ---- from a snapshot ----------------------------------------------------------------- */
 
-static bool flag_of(const struct trk_snapshot *snapshot, const char *path, bool otherwise)
+/* What the snapshot does not say is as by default. */
+static struct trk_tracker_options options_of(const struct trk_run *run)
 {
-    double value = trk__snapshot_number(snapshot, path);
-    return isnan(value) ? otherwise : value != 0;
-}
-
-static int from_snapshot(struct trk_snapshot *snapshot, trk_tracker **ret_tracker,
-                         struct trk_error *error)
-{
+    const struct trk_run_settings *settings = &run->metadata.settings;
+    uint64_t present = run->metadata.object.present;
     struct trk_tracker_options options;
     trk_tracker_options_init(&options);
-    double pid = trk__snapshot_number(snapshot, "metadata.pid");
-    double interval = trk__snapshot_number(snapshot, "metadata.interval");
-    options.pid = pid > 0 && pid < INT_MAX ? (pid_t)pid : 0;
-    options.interval_seconds = interval > 0 ? interval : 1;
-    options.children = flag_of(snapshot, "metadata.children", true);
-    options.track_processes = flag_of(snapshot, "metadata.track_processes", true);
-    options.track_system = flag_of(snapshot, "metadata.track_system", true);
-    options.discover_server = flag_of(snapshot, "metadata.discover_server", true);
-    options.discover_cloud = flag_of(snapshot, "metadata.discover_cloud", true);
+    const struct {
+        const char *key;
+        bool from;
+        bool *to;
+    } flags[] = {{"children", settings->children, &options.children},
+                 {"track_processes", settings->track_processes, &options.track_processes},
+                 {"track_system", settings->track_system, &options.track_system},
+                 {"discover_server", settings->discover_server, &options.discover_server},
+                 {"discover_cloud", settings->discover_cloud, &options.discover_cloud}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        for (uint32_t k = 0; k < trk__run_metadata_fields.count; k++)
+            if (present >> k & 1 && strcmp(trk__run_metadata_fields.item[k].key, flags[i].key) == 0)
+                *flags[i].to = flags[i].from;
+    options.pid = settings->pid > 0 ? settings->pid : 0;
+    options.interval_seconds = settings->interval_seconds > 0 ? settings->interval_seconds : 1;
+    return options;
+}
+
+static int from_run(struct trk_run *run, trk_tracker **ret_tracker, struct trk_error *error)
+{
+    struct trk_tracker_options options = options_of(run);
     struct trk_tracker *tracker = tracker_alloc(&options);
     if (!tracker) {
-        trk__snapshot_free(snapshot);
+        trk__run_free(run);
         return trk__error_set(error, -ENOMEM, "out of memory");
     }
-    tracker->start_time = trk__snapshot_number(snapshot, "metadata.start_time");
-    tracker->stop_time = trk__snapshot_number(snapshot, "metadata.stop_time");
+    tracker->start_time = run->metadata.identity.start_time;
+    tracker->stop_time = run->metadata.outcome.stop_time;
     if (isnan(tracker->stop_time))
         tracker->stop_time = tracker->start_time;
-    tracker->loaded = snapshot;
+    tracker->loaded = run;
     *ret_tracker = tracker;
     return 0;
 }
 
 int trk_tracker_load(const char *path, trk_tracker **ret_tracker, struct trk_error *error)
 {
-    struct trk_snapshot *snapshot;
-    int code = trk__snapshot_load(path, &snapshot, error);
-    return code < 0 ? code : from_snapshot(snapshot, ret_tracker, error);
+    struct trk_run *run;
+    int code = trk__run_load(path, &run, error);
+    return code < 0 ? code : from_run(run, ret_tracker, error);
 }
 
 int trk_tracker_loads(const void *data, size_t len, trk_tracker **ret_tracker,
                       struct trk_error *error)
 {
-    struct trk_snapshot *snapshot;
-    int code = trk__snapshot_parse(data, len, "snapshot", &snapshot, error);
-    return code < 0 ? code : from_snapshot(snapshot, ret_tracker, error);
+    struct trk_run *run;
+    int code = trk__run_snapshot_read(data, len, "snapshot", &run, error);
+    return code < 0 ? code : from_run(run, ret_tracker, error);
 }
 
 void trk_free(void *pointer)

@@ -1,9 +1,8 @@
-/* A tracker's inside: the process that it started, the file that grows, or the record that was loaded. */
+/* A tracker's inside: the process that it started, its run file, or the run that was loaded. */
 #ifndef TRK_TRACKER_TRACKER_H
 #define TRK_TRACKER_TRACKER_H
 
-#include "snapshot/rows_file.h"
-#include "snapshot/snapshot.h"
+#include "run/run_file.h"
 
 enum { TRK_TRACKER_FOLDER_SIZE = 512 };
 
@@ -12,35 +11,27 @@ struct trk_tracker {
     char *program; /* NULL: to be found */
     pid_t owner;   /* the process that made it; another one, born by fork, only frees memory */
     pid_t child;   /* the tracker's process; 0: none, or reaped */
-    char folder
-        [TRK_TRACKER_FOLDER_SIZE]; /* of our own: rows, events, server, cloud, summary, error */
-    double start_time, stop_time;  /* NaN: not yet */
-    struct trk_rows_reader reader; /* fd -1: the file is not there yet */
-    struct trk_snapshot *loaded;   /* instead of all that: a snapshot */
+    char folder[TRK_TRACKER_FOLDER_SIZE]; /* of our own: run, events, error */
+    double start_time, stop_time;         /* NaN: not yet */
+    struct trk_run_reader reader;         /* fd -1: the file is not there yet */
+    struct trk_run *loaded;               /* instead of all that */
 };
 
-/* The two tables as they are now. They live until the next call or the tracker's end; the caller does not free
- * them. */
+/* Rows of a tracker as they are now. */
 struct trk_tables {
-    struct trk_series process, system;
-    bool owned; /* trk__tables_done frees them */
+    struct trk_run_tables run;
+    bool owned; /* trk__tables_done frees them; else they are those of the run that was loaded */
 };
 
-int trk__tracker_tables(struct trk_tracker *tracker, struct trk_tables *ret_tables,
-                        struct trk_error *error);
-
-/* The same of `count` rows from `first` on; 0: to the end. A tracker that was loaded gives all of them. */
+/* `count` rows from `first` on; 0: to the end. A tracker that was loaded gives all of them. */
 int trk__tracker_slice(struct trk_tracker *tracker, uint64_t first, uint64_t count,
                        struct trk_tables *ret_tables, struct trk_error *error);
 void trk__tables_done(struct trk_tables *tables);
 
-/* The text of a file in the tracker's folder; NULL: there is none. The caller frees it. */
-char *trk__tracker_file(const struct trk_tracker *tracker, const char *name);
+/* Opens the run file if it is there by now, and takes what was added to it. -ENOENT, -EBADMSG: not yet. */
+int trk__tracker_refresh(struct trk_tracker *tracker);
 
 int trk__tracker_events_path(const struct trk_tracker *tracker, char *ret_path, size_t size);
-
-/* "dedicated", "shared", "unknown"; NULL before the first row. */
-const char *trk__tables_allocation(const struct trk_tables *tables);
 
 /* Where the program is (find_program.c). */
 int trk__find_program(const char *asked, char *ret_path, size_t size);
@@ -66,6 +57,6 @@ int trk__serve_signals(void);
 bool trk__serve_is_over(const struct trk_event *event);
 
 #define TRK_SERVE_COMMAND "__track"
-#define TRK_SERVE_PROTOCOL "2"
+#define TRK_SERVE_PROTOCOL "3"
 
 #endif

@@ -3,8 +3,9 @@
 
 #include "advise/advice.h"
 #include "advise/paste.h"
+#include "advise/run_facts.h"
 #include "base/json.h"
-#include "recommend/run_facts.h"
+#include "run/run_json.h"
 
 #include <math.h>
 
@@ -25,7 +26,7 @@ static void check_texts(const struct trk_advice *advice)
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     struct trk_json json = trk__json(&text);
-    trk__advice_json(advice, &json);
+    trk__advice_json(advice, NULL, NULL, &json);
     for (size_t i = 0; advice->enough && trk__paste_name(i); i++)
         trk__paste(trk__paste_name(i), &advice->level[TRK_LEVEL_BALANCED], &text);
     FUZZ_REQUIRE(text.failure == 0);
@@ -34,13 +35,13 @@ static void check_texts(const struct trk_advice *advice)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    struct trk_snapshot *snapshot;
-    if (trk__snapshot_parse(data, len, "fuzz", &snapshot, NULL) < 0)
+    struct trk_run *run;
+    if (trk__run_snapshot_read(data, len, "fuzz", &run, NULL) < 0)
         return 0;
     struct trk_run_facts facts[2];
     struct trk_advice advice;
-    FUZZ_REQUIRE(trk__run_facts_init(&facts[0], snapshot) == 0);
-    trk__snapshot_free(snapshot);
+    FUZZ_REQUIRE(trk__run_facts_init(&facts[0], run) == 0);
+    trk__run_free(run);
     facts[1] = facts[0];
     facts[1].samples = 10; /* as if it were long enough */
     facts[1].wall_seconds = 30;

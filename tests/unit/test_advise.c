@@ -280,6 +280,7 @@ static const struct trk_cpu_tick burst[] = {{90, 90}, {10, 80}};
 static struct trk_run_facts burst_run(void)
 {
     struct trk_run_facts run = plain_run(1000);
+    run.cpu_peak_cores = 8;
     run.ticks = burst;
     run.tick_count = 2;
     run.wall_seconds = 100;
@@ -456,7 +457,7 @@ static const char *json_of(const struct trk_advice *advice)
         trk__buffer_init(&buffer, TRK_BUFFER_LIMIT_DEFAULT);
     trk__buffer_clear(&buffer);
     struct trk_json json = trk__json(&buffer);
-    trk__advice_json(advice, &json);
+    trk__advice_json(advice, NULL, NULL, &json);
     CHECK(buffer.failure == 0);
     return buffer.data;
 }

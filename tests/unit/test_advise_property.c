@@ -201,7 +201,7 @@ static void texts_stay_texts(void)
         REQUIRE(trk__advise(drawn.run, drawn.count, 0.1, &advice) == 0);
         trk__buffer_clear(&text);
         struct trk_json json = trk__json(&text);
-        trk__advice_json(&advice, &json);
+        trk__advice_json(&advice, NULL, NULL, &json);
         for (size_t k = 0; advice.enough && trk__paste_name(k); k++)
             REQUIRE(trk__paste(trk__paste_name(k), &advice.level[i % 3], &text) == 0);
         CHECK(text.failure == 0);

@@ -1,4 +1,4 @@
-#include "export/export.h"
+#include "write/export.h"
 
 #include "comma_locale.h"
 
@@ -7,41 +7,31 @@
 
 #define MIB 1048576.0
 
-static struct trk_total known(double value)
-{
-    return (struct trk_total){.valid = true, .value = value, .source = "wait4"};
-}
-
-static struct trk_total unknown(void)
-{
-    return (struct trk_total){.value = NAN};
-}
-
 static char program[] = "./a \"b\"", option[] = "-x", operand[] = "caf\xE9\n";
 static char *words[] = {program, option, operand, NULL};
 
-static struct trk_summary whole_summary(void)
+/* A run and its figures; the run is freed with the program. */
+static struct trk_export_facts whole_facts(void)
 {
-    return (struct trk_summary){
-        .ended = true,
-        .start_time = 1700000000.25,
-        .wall_seconds = 3725.508,
-        .cpu_seconds = known(7451.016),
-        .cpu_user_seconds = known(7000.019),
-        .cpu_system_seconds = known(450.997),
-        .peak_memory_bytes = known(100 * MIB),
-        .read_bytes = known(3 * MIB),
-        .write_bytes = known(1000),
-        .processes = known(12),
-        .oom_kills = known(0),
-    };
-}
-
-static struct trk_export_facts whole_facts(const struct trk_summary *summary)
-{
+    static struct trk_run *run;
+    trk__run_free(run);
+    run = trk__run_new();
+    REQUIRE(run != NULL);
+    run->metadata.identity.start_time = 1700000000.25;
+    run->metadata.identity.command = NULL;
+    run->metadata.outcome.exit_code = 0;
+    run->totals.cpu.seconds = 7451.016;
+    run->totals.cpu.user_seconds = 7000.019;
+    run->totals.cpu.system_seconds = 450.997;
+    run->totals.processes.value = 12;
+    run->totals.oom_kills.value = 0;
     return (struct trk_export_facts){
-        .summary = summary,
-        .command = words,
+        .run = run,
+        .figures = {.wall_seconds = 3725.508,
+                    .cpu_seconds = 7451.016,
+                    .memory_peak_bytes = 100 * MIB,
+                    .read_bytes = 3 * MIB,
+                    .write_bytes = 1000},
         .rss_max_bytes = 128 * MIB,
         .rss_mean_bytes = 64 * MIB,
         .virtual_max_bytes = 512 * MIB,
@@ -59,20 +49,43 @@ static struct trk_export_facts whole_facts(const struct trk_summary *summary)
     };
 }
 
-static struct trk_export_facts empty_facts(struct trk_summary *summary)
+static struct trk_run *run_of(const struct trk_export_facts *facts)
 {
-    *summary = (struct trk_summary){.exit_code = -1,
-                                    .exit_signal = 9,
-                                    .cpu_seconds = unknown(),
-                                    .cpu_user_seconds = unknown(),
-                                    .cpu_system_seconds = unknown(),
-                                    .peak_memory_bytes = unknown(),
-                                    .read_bytes = unknown(),
-                                    .write_bytes = unknown(),
-                                    .processes = unknown(),
-                                    .oom_kills = unknown()};
-    return (struct trk_export_facts){summary, NULL, NULL, NAN, NAN, NAN, NAN, NAN, NAN,
-                                     NAN,     NAN,  NAN,  NAN, NAN, NAN, NAN, NAN};
+    return (struct trk_run *)facts->run;
+}
+
+static void set_command(const struct trk_export_facts *facts)
+{
+    char **copy = calloc(4, sizeof *copy);
+    for (int i = 0; i < 3; i++)
+        copy[i] = strdup(words[i]);
+    run_of(facts)->metadata.identity.command = copy;
+}
+
+static struct trk_export_facts empty_facts(void)
+{
+    static struct trk_run *run;
+    trk__run_free(run);
+    run = trk__run_new();
+    REQUIRE(run != NULL);
+    run->metadata.outcome.exit_signal = 9;
+    return (struct trk_export_facts){
+        .run = run,
+        .figures = {0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
+        .rss_max_bytes = NAN,
+        .rss_mean_bytes = NAN,
+        .virtual_max_bytes = NAN,
+        .virtual_mean_bytes = NAN,
+        .memory_total_bytes = NAN,
+        .read_chars_bytes = NAN,
+        .write_chars_bytes = NAN,
+        .read_calls = NAN,
+        .write_calls = NAN,
+        .minor_faults = NAN,
+        .major_faults = NAN,
+        .voluntary_switches = NAN,
+        .involuntary_switches = NAN,
+        .page_bytes = NAN};
 }
 
 static void check(const char *format, const struct trk_export_facts *facts, const char *expected)
@@ -89,38 +102,38 @@ static void check(const char *format, const struct trk_export_facts *facts, cons
 
 static void snakemake(void)
 {
-    struct trk_summary summary = whole_summary();
-    struct trk_export_facts facts = whole_facts(&summary);
+    struct trk_export_facts facts = whole_facts();
+    set_command(&facts);
     check("snakemake", &facts,
           SNAKEMAKE_HEADER
           "3725.51\t1:02:05\t128.00\t512.00\t-\t100.00\t3.00\t0.00\t200.00\t7451.02\n");
-    summary.wall_seconds = 86400 + 3661;
+    facts.figures.wall_seconds = 86400 + 3661;
     facts.rss_max_bytes = 90 * MIB; /* the sampled sum missed what the peak has */
-    summary.cpu_seconds = unknown();
+    run_of(&facts)->totals.cpu.seconds = NAN;
     check("snakemake", &facts,
           SNAKEMAKE_HEADER
           "90061.00\t1 day, 1:01:01\t100.00\t512.00\t-\t100.00\t3.00\t0.00\t-\t-\n");
-    facts = empty_facts(&summary);
+    facts = empty_facts();
     check("snakemake", &facts, SNAKEMAKE_HEADER "0.00\t0:00:00\t-\t-\t-\t-\t-\t-\t-\t-\n");
 }
 
 static void nextflow(void)
 {
-    struct trk_summary summary = whole_summary();
-    struct trk_export_facts facts = whole_facts(&summary);
+    struct trk_export_facts facts = whole_facts();
+    set_command(&facts);
     check(
         "nextflow", &facts,
         "nextflow.trace/v2\nrealtime=3725508\n%cpu=2000\nrchar=5000\nwchar=6000\nsyscr=7\nsyscw=8\n"
         "read_bytes=3145728\nwrite_bytes=1000\n%mem=62\nvmem=262144\nrss=65536\n"
         "peak_vmem=524288\npeak_rss=131072\nvol_ctxt=20\ninv_ctxt=3\n");
-    facts = empty_facts(&summary);
+    facts = empty_facts();
     check("nextflow", &facts, "nextflow.trace/v2\nrealtime=0\n");
 }
 
 static void gnu_time(void)
 {
-    struct trk_summary summary = whole_summary();
-    struct trk_export_facts facts = whole_facts(&summary);
+    struct trk_export_facts facts = whole_facts();
+    set_command(&facts);
     static const char *rest = "\tMaximum resident set size (kbytes): 102400\n"
                               "\tMajor (requiring I/O) page faults: 1\n"
                               "\tMinor (reclaiming a frame) page faults: 900\n"
@@ -139,9 +152,10 @@ static void gnu_time(void)
              "\tExit status: 0\n",
              rest);
     check("time", &facts, expected);
-    summary.wall_seconds = 59.999;
-    summary.exit_code = 3;
-    facts.command = NULL;
+    facts.figures.wall_seconds = 59.999;
+    run_of(&facts)->metadata.outcome.exit_code = 3;
+    char **command = run_of(&facts)->metadata.identity.command;
+    run_of(&facts)->metadata.identity.command = NULL;
     snprintf(expected, sizeof expected,
              "Command exited with non-zero status 3\n"
              "\tUser time (seconds): 7000.01\n"
@@ -151,7 +165,8 @@ static void gnu_time(void)
              "\tExit status: 3\n",
              rest);
     check("time", &facts, expected);
-    facts = empty_facts(&summary);
+    run_of(&facts)->metadata.identity.command = command;
+    facts = empty_facts();
     check("time", &facts,
           "Command terminated by signal 9\n"
           "\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:00.00\n"
@@ -160,14 +175,14 @@ static void gnu_time(void)
 
 static void hyperfine(void)
 {
-    struct trk_summary summary = whole_summary();
-    struct trk_export_facts facts = whole_facts(&summary);
+    struct trk_export_facts facts = whole_facts();
+    set_command(&facts);
     check("hyperfine", &facts,
           "{\"results\":[{\"command\":\"./a \\\"b\\\" -x caf\xEF\xBF\xBD\\n\",\"mean\":3725.508,"
           "\"stddev\":null,\"median\":3725.508,\"user\":7000.019,\"system\":450.997,"
           "\"min\":3725.508,\"max\":3725.508,\"times\":[3725.508],"
           "\"memory_usage_byte\":[104857600],\"exit_codes\":[0]}]}\n");
-    facts = empty_facts(&summary);
+    facts = empty_facts();
     check("hyperfine", &facts,
           "{\"results\":[{\"command\":\"\",\"mean\":0,\"stddev\":null,\"median\":0,\"user\":null,"
           "\"system\":null,\"min\":0,\"max\":0,\"times\":[0],\"memory_usage_byte\":[null],"
@@ -181,8 +196,8 @@ static void hyperfine(void)
 
 static void openmetrics(void)
 {
-    struct trk_summary summary = whole_summary();
-    struct trk_export_facts facts = whole_facts(&summary);
+    struct trk_export_facts facts = whole_facts();
+    set_command(&facts);
     check("openmetrics", &facts,
           SAMPLE("start_time_seconds", UNIT("start_time_seconds", "seconds"),
                  "When the run began, since the epoch.",
@@ -209,9 +224,8 @@ static void openmetrics(void)
 
 static void labels_are_escaped(void)
 {
-    struct trk_summary summary;
-    struct trk_export_facts facts = empty_facts(&summary);
-    facts.job_name = "a\\b\n\x1b\xE9";
+    struct trk_export_facts facts = empty_facts();
+    run_of(&facts)->metadata.identity.job_name = strdup("a\\b\n\x1b\xE9");
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     CHECK(trk__export("openmetrics", &facts, &text) == 0);
@@ -223,26 +237,26 @@ static void labels_are_escaped(void)
 
 static void formats_have_names(void)
 {
-    struct trk_summary summary = whole_summary();
-    struct trk_export_facts facts = whole_facts(&summary);
+    struct trk_export_facts facts = whole_facts();
+    set_command(&facts);
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
     CHECK(trk__export("xml", &facts, &text) == -ENOENT);
-    CHECK_TEXT(trk__export_name(0), "snakemake");
-    CHECK(trk__export_name(4) != NULL && trk__export_name(5) == NULL);
+    CHECK_TEXT(trk_export_format(0), "snakemake");
+    CHECK(trk_export_format(4) != NULL && trk_export_format(5) == NULL);
     trk__buffer_done(&text);
 }
 
 /* Without room each of them fails, and none writes past its end. */
 static void no_room_is_told(void)
 {
-    struct trk_summary summary = whole_summary();
-    struct trk_export_facts facts = whole_facts(&summary);
-    for (size_t i = 0; trk__export_name(i); i++)
+    struct trk_export_facts facts = whole_facts();
+    set_command(&facts);
+    for (size_t i = 0; trk_export_format(i); i++)
         for (size_t limit = 1; limit < 100; limit += 7) {
             struct trk_buffer text;
             trk__buffer_init(&text, limit);
-            CHECK(trk__export(trk__export_name(i), &facts, &text) < 0);
+            CHECK(trk__export(trk_export_format(i), &facts, &text) < 0);
             trk__buffer_done(&text);
         }
 }

@@ -2,10 +2,10 @@
 #include "check.h"
 #include "fake_root.h"
 
+#include "base/json_path.h"
 #include "host/cloud.h"
 #include "host/container.h"
 #include "host/server_info.h"
-#include "snapshot/snapshot.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -254,7 +254,11 @@ static void test_gpus(void)
     struct trk_limits limits = {0};
     struct trk_server_parts parts = {
         .limits = &limits, .gpu = two_kinds, .allocation = "dedicated"};
-    trk__server_put(&json, &context, &parts);
+    struct trk_run_server server;
+    trk__fields_init(&trk__run_server_fields, &server);
+    CHECK(trk__server_find(&context, &parts, &server) == 0);
+    trk__fields_write(&json, &trk__run_server_fields, &server);
+    trk__fields_done(&trk__run_server_fields, &server);
     CHECK_NEAR(trk__json_number_at(text.data, "gpu_count"), 3, 0);
     CHECK_TEXT(text_at(text.data, "gpu_name"), "T4");
     CHECK_TEXT(text_at(text.data, "gpu_names.0"), "H100");

@@ -1,5 +1,6 @@
 #include "advise/rounding.h"
-#include "recommend/run_facts.h"
+#include "advise/run_facts.h"
+#include "run/run_json.h"
 
 #include "check.h"
 
@@ -8,11 +9,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static struct trk_snapshot *parse(const char *text)
+static struct trk_run *parse(const char *text)
 {
-    struct trk_snapshot *snapshot = NULL;
+    struct trk_run *snapshot = NULL;
     struct trk_error error = {0};
-    if (trk__snapshot_parse(text, strlen(text), "test", &snapshot, &error) < 0)
+    if (trk__run_snapshot_read(text, strlen(text), "test", &snapshot, &error) < 0)
         check_note("%s", error.message);
     REQUIRE(snapshot != NULL);
     return snapshot;
@@ -21,9 +22,9 @@ static struct trk_snapshot *parse(const char *text)
 static struct trk_run_facts facts_of(const char *text)
 {
     struct trk_run_facts facts;
-    struct trk_snapshot *snapshot = parse(text);
+    struct trk_run *snapshot = parse(text);
     REQUIRE(trk__run_facts_init(&facts, snapshot) == 0);
-    trk__snapshot_free(snapshot);
+    trk__run_free(snapshot);
     return facts;
 }
 

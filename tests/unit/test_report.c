@@ -202,7 +202,7 @@ static void test_what_the_caller_says(void)
     options.historical_stats = "[{\"process_cpu_usage\": {\"mean\": 1.5}}]";
     char *html = page_of(record, &options);
     CHECK(strstr(html, "\"integration\":\"metaflow\",\"status_failed\":true") != NULL);
-    CHECK(strstr(html, "\"historical_stats\":[{\"process_cpu_usage\": {\"mean\": 1.5}}]") != NULL);
+    CHECK(strstr(html, "\"historical_stats\":[{\"process_cpu_usage\":{\"mean\":1.5}}]") != NULL);
     trk_free(html);
 }
 

@@ -1,4 +1,5 @@
 /* Every formula of a tracker's series and statistics against values computed by hand. */
+#include "host/server_info.h"
 #include "tracker/frame.h"
 
 #include "check.h"
@@ -212,10 +213,9 @@ static void allocation_of_the_machine(void)
         {{1, 1}, {1000, 1000}, {1, 1}, {NAN, 1000}, "unknown"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct trk_tables tables;
-        trk__series_init(&tables.process, TRK_SCOPE_PROCESS, TRK_SCHEMA_V2);
-        trk__series_init(&tables.system, TRK_SCOPE_SYSTEM, TRK_SCHEMA_V2);
-        struct trk_series *series[] = {&tables.system, &tables.process};
+        struct trk_run *run = trk__run_new();
+        REQUIRE(run != NULL);
+        struct trk_series *series[] = {&run->system, &run->process};
         for (int side = 0; side < 2; side++) {
             const char *const names[] = {"cpu_usage", side ? "memory" : "memory_used", "gpu_usage",
                                          "gpu_vram"};
@@ -227,12 +227,12 @@ static void allocation_of_the_machine(void)
                                   values[c], false);
             trk__series_finish(series[side]);
         }
-        CHECK_TEXT(trk__tables_allocation(&tables), cases[i].expected);
-        trk__series_done(&tables.process);
-        trk__series_done(&tables.system);
+        CHECK_TEXT(trk__run_allocation(run), cases[i].expected);
+        trk__run_free(run);
     }
-    struct trk_tables none = {0};
-    CHECK(trk__tables_allocation(&none) == NULL);
+    struct trk_run *none = trk__run_new();
+    CHECK(none && trk__run_allocation(none) == NULL);
+    trk__run_free(none);
 }
 
 static void aggregation_over_history(void)

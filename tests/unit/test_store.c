@@ -1,7 +1,7 @@
-/* The store of runs: names, keys, a list that mends itself, short runs that share a file. */
-#include "snapshot/recorder.h"
-#include "snapshot/short_runs.h"
-#include "snapshot/store_index.h"
+/* The store of runs: names, keys, the list, removal, and the stores of the release before. */
+#include "base/file.h"
+#include "run/run_file.h"
+#include "run/store.h"
 
 #include "check.h"
 #include "fake_root.h"
@@ -48,21 +48,34 @@ static void keys_name_the_program_and_its_script(void)
 
 static void keep(double start_time, char *const command[])
 {
-    struct trk_record_options options = {.folder = runs_path,
-                                         .rows = TRK_ROWS_BOTH,
-                                         .interval_seconds = 1,
-                                         .start_time = start_time,
-                                         .command = command};
-    struct trk_recorder *recorder;
-    struct trk_row row = {.elapsed_seconds = 1};
-    struct trk_error error = {0};
-    REQUIRE(trk__recorder_new(&options, &recorder) == 0);
+    struct trk_run *run = trk__run_new();
+    struct trk_run_writer writer;
+    static struct trk_row row = {.elapsed_seconds = 1};
+    REQUIRE(run != NULL);
+    struct trk_run_identity *identity = &run->metadata.identity;
+    char key[TRK_RUN_KEY_SIZE];
+    run->metadata.object.present = TRK_OBJECT_ALL;
+    trk__store_make_id(start_time, identity->id);
+    trk__store_key(command, NULL, key);
+    identity->key = strdup(key);
+    identity->start_time = start_time;
+    identity->command = calloc(4, sizeof(char *));
+    for (int i = 0; i < 3 && command[i]; i++)
+        identity->command[i] = strdup(command[i]);
+    run->metadata.settings.interval_seconds = 1;
+    run->metadata.outcome.wall_seconds = 1;
+    run->metadata.outcome.stop_time = start_time + 1;
+    run->metadata.outcome.exit_code = 0;
+    trk__run_tracker_here(&run->tracker);
+    trk__run_writer_init(&writer, TRK_ROWS_BOTH);
+    snprintf(writer.path, sizeof writer.path, "%s/%s.run", runs_path, identity->id);
+    trk__run_writer_head(&writer, run);
     row.value[TRK_M_TIMESTAMP] = start_time + 1;
-    CHECK(trk__recorder_row(recorder, &row, true) == 0);
-    CHECK_U64(recorder->fd, -1); /* one row needs no growing file */
-    struct trk_record_end end = {.stop_time = start_time + 1, .wall_seconds = 1, .exit_code = 0};
-    CHECK(trk__recorder_save(recorder, &end, &error) == 0);
-    trk__recorder_free(recorder);
+    trk__run_writer_row(&writer, &row);
+    trk__run_writer_footer(&writer, run);
+    CHECK(writer.fd < 0 && trk__run_writer_flush(&writer, false) == 0); /* one write, one file */
+    trk__run_writer_done(&writer);
+    trk__run_free(run);
 }
 
 /* A store of three runs in a folder of its own. */
@@ -70,6 +83,7 @@ static void store_init(void)
 {
     fake_root_init(&root);
     snprintf(runs_path, sizeof runs_path, "%s/runs", root.path);
+    REQUIRE(trk__store_make(runs_path) == 0);
     keep(1000, WORDS("sort", "a", NULL));
     keep(3000, WORDS("sort", "c", NULL));
     keep(2000, WORDS("grep", "b", NULL));
@@ -80,73 +94,127 @@ static void store_done(void)
     fake_root_done(&root);
 }
 
+static struct trk_store_list list_of(const char *path)
+{
+    struct trk_store_list list = {0};
+    struct trk_error error = {0};
+    if (trk__store_list(path, &list, &error) < 0)
+        FAIL("%s", error.message);
+    return list;
+}
+
 static void lists_and_finds_runs(void)
 {
     store_init();
-    struct trk_store_list list;
-    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
+    struct trk_store_list list = list_of(runs_path);
     REQUIRE_U64(list.count, 3);
-    CHECK_TEXT(list.run[0].command, "sort c");
-    CHECK_TEXT(list.run[2].command, "sort a");
-    CHECK_NEAR(list.run[0].wall_seconds, 1, 0);
-    CHECK(list.run[0].exit_code == 0 && !list.run[0].interrupted);
-    char **paths = NULL;
-    CHECK_U64(trk__store_find(runs_path, "sort", 10, &paths, NULL), 2);
-    CHECK(paths && strstr(paths[0], list.run[0].id));
-    for (int i = 0; paths && paths[i]; i++)
-        free(paths[i]);
-    free(paths);
-    char path[TRK_STORE_PATH_SIZE];
+    CHECK_TEXT(list.run[0].info.command, "sort c");
+    CHECK_TEXT(list.run[2].info.command, "sort a");
+    CHECK_NEAR(list.run[0].info.wall_seconds, 1, 0);
+    CHECK(list.run[0].info.exit_code == 0 && !list.run[0].info.interrupted);
+    const struct trk_store_run *found = NULL;
     struct trk_error error = {0};
-    CHECK(trk__store_resolve(runs_path, NULL, path, NULL) == 0 && strstr(path, list.run[0].id));
-    CHECK(trk__store_resolve(runs_path, list.run[1].id, path, NULL) == 0);
-    CHECK(trk__store_resolve(runs_path, "19700101-00", path, &error) == -EEXIST);
-    CHECK(trk__store_resolve(runs_path, "nosuch", path, &error) == -ENOENT);
+    CHECK(trk__store_match(&list, NULL, &found, NULL) == 0 && found == &list.run[0]);
+    CHECK(trk__store_match(&list, list.run[1].info.id, &found, NULL) == 0 && found == &list.run[1]);
+    CHECK(trk__store_match(&list, strrchr(list.run[2].info.id, '-') + 1, &found, NULL) == 0 &&
+          found == &list.run[2]);
+    CHECK(trk__store_match(&list, "19700101-00", &found, &error) == -EEXIST);
+    CHECK(trk__store_match(&list, "nosuch", &found, &error) == -ENOENT);
+    CHECK(trk__store_match(&list, "", &found, &error) == -ENOENT);
+    struct trk_run *run = NULL;
+    CHECK(trk__store_open(runs_path, list.run[1].info.id, &run, NULL) == 0);
+    CHECK(run && run->process.rows == 1 && run->state == TRK_RUN_FINISHED);
+    trk__run_free(run);
     trk__store_list_done(&list);
     store_done();
 }
 
-/* The second list comes from the cache alone, and is the same. */
-static void the_list_is_a_cache(void)
+/* ---- what the release before left ---------------------------------------------------- */
+
+static const char old_store[] = TRK_TESTS "/data/old_store";
+
+static void old_stores_are_read_as_they_are(void)
 {
-    store_init();
-    struct trk_store_list first, second;
-    REQUIRE(trk__store_list(runs_path, &first, NULL) == 0);
-    struct trk_store_index index;
-    trk__store_index_load(&index, runs_path);
-    REQUIRE_U64(index.count, first.count);
-    for (size_t i = 0; i < first.count; i++) {
-        struct trk_run_info run = {.size = sizeof run, .file_bytes = first.run[i].file_bytes};
-        strcpy(run.id, first.run[i].id);
-        CHECK(trk__store_index_find(&index, &run));
-        CHECK_TEXT(run.command, first.run[i].command);
-        CHECK_TEXT(run.key, first.run[i].key);
-        CHECK_NEAR(run.start_time, first.run[i].start_time, 1e-6);
+    struct trk_store_list list = list_of(old_store);
+    REQUIRE_U64(list.count, 6); /* three records, a growing file, two lines */
+    size_t with_rows = 0, unknown = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        struct trk_run *run = NULL;
+        struct trk_error error = {0};
+        CHECK_TEXT(list.run[i].info.damage, "");
+        CHECK_TEXT(list.run[i].info.host, "node7");
+        if (trk__store_load(old_store, &list.run[i], TRK_EXTENT_WHOLE, &run, &error) < 0)
+            FAIL("%s: %s", list.run[i].info.id, error.message);
+        REQUIRE(run != NULL);
+        CHECK_TEXT(run->metadata.identity.id, list.run[i].info.id);
+        with_rows += run->process.rows > 3;
+        unknown += list.run[i].info.is_unknown;
+        trk__run_free(run);
     }
-    trk__store_index_done(&index);
-    char name[128];
-    snprintf(name, sizeof name, "%s/.index", runs_path);
-    CHECK(unlink(name) == 0);
-    REQUIRE(trk__store_list(runs_path, &second, NULL) == 0);
-    CHECK_U64(second.count, first.count);
-    trk__store_list_done(&first);
-    trk__store_list_done(&second);
+    CHECK_U64(with_rows, 3);
+    CHECK_U64(unknown, 1);
+    trk__store_list_done(&list);
+}
+
+static void put_file(const char *name, const char *text, size_t len)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", runs_path, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    REQUIRE(fd >= 0);
+    CHECK(trk__file_write_all(fd, text, len) == 0);
+    close(fd);
+}
+
+/* A line that a full disk cut short does not hide the run behind it; names of strangers are skipped. */
+static void half_a_line_hides_no_run(void)
+{
+    static const char lines[] =
+        "{\"metadata\":{\"run_id\":\"../../evil\"}}\n"
+        "{\"metadata\":{\"run_id\":\"19700101-000001-00000001\",\"wall_sec"
+        "{\"metadata\":{\"run_id\":\"19700101-000002-00000002\",\"exit_code\":7}}\n"
+        "{\"metadata\":{\"run_id\":\"19700101-000003-00000003\",\"exit_code\":8}}\n"
+        "{\"metadata\":{\"run_i";
+    store_init();
+    put_file(".short-node", lines, sizeof lines - 1);
+    struct trk_store_list list = list_of(runs_path);
+    CHECK_U64(list.count, 5);
+    size_t seen = 0;
+    for (size_t i = 0; i < list.count; i++)
+        seen += list.run[i].info.exit_code == 7 || list.run[i].info.exit_code == 8;
+    CHECK_U64(seen, 2);
+    for (size_t i = 0; i < list.count; i++) /* each goes alone */
+        if (list.run[i].info.exit_code == 7)
+            CHECK(trk__store_remove(runs_path, &list.run[i], false, NULL) == 0);
+    trk__store_list_done(&list);
+    list = list_of(runs_path);
+    CHECK_U64(list.count, 4);
+    trk__store_list_done(&list);
     store_done();
 }
 
-/* Half a line and strangers' names are passed over; ids can't leave the folder. */
-static void short_runs_are_checked(void)
+/* Nothing in the folder changes when it is listed and its runs are loaded. */
+static void readers_change_nothing(void)
 {
+    char command[400];
     store_init();
-    static const char bad[] = "{\"metadata\":{\"run_id\":\"../../evil\"}}\n{\"metadata\":{\"run_i";
-    CHECK(trk__short_runs_add(runs_path, bad, sizeof bad - 1) == 0);
-    struct trk_store_list list;
-    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
-    CHECK_U64(list.count, 3);
+    put_file(".short-node", "{\"metadata\":{\"run_id\":\"1-2\"}}\n", 31);
+    put_file("1-3.rows", "TRKROWS", 8);
+    snprintf(command, sizeof command,
+             "cd %s && find . -printf '%%p %%s %%T@ %%i\\n' | sort > %s/before", runs_path,
+             root.path);
+    CHECK(system(command) == 0);
+    struct trk_store_list list = list_of(runs_path);
+    for (size_t i = 0; i < list.count; i++) {
+        struct trk_run *run = NULL;
+        trk__store_load(runs_path, &list.run[i], TRK_EXTENT_WHOLE, &run, NULL);
+        trk__run_free(run);
+    }
     trk__store_list_done(&list);
-    char name[128];
-    snprintf(name, sizeof name, "%s/evil.json.gz", root.path);
-    CHECK(access(name, F_OK) < 0);
+    snprintf(command, sizeof command,
+             "cd %s && find . -printf '%%p %%s %%T@ %%i\\n' | sort | cmp - %s/before", runs_path,
+             root.path);
+    CHECK(system(command) == 0);
     store_done();
 }
 
@@ -164,32 +232,24 @@ static void add_damaged(const char *id, const char *text)
 static void damaged_files_are_listed(void)
 {
     store_init();
-    char last[TRK_STORE_PATH_SIZE], path[TRK_STORE_PATH_SIZE];
-    CHECK(trk__store_resolve(runs_path, NULL, last, NULL) == 0);
     add_damaged("empty", "");
-    struct trk_store_list list;
-    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
+    struct trk_store_list list = list_of(runs_path);
+    const struct trk_store_run *last = NULL;
     REQUIRE_U64(list.count, 4);
-    CHECK_TEXT(list.run[0].id, "empty"); /* by the time of its file */
-    CHECK_TEXT(list.run[0].damage, "the file is empty");
-    CHECK_TEXT(list.run[1].damage, "");
+    CHECK_TEXT(list.run[0].info.id, "empty"); /* by the time of its file */
+    CHECK_TEXT(list.run[0].info.damage, "the file is empty");
+    CHECK_TEXT(list.run[1].info.damage, "");
+    CHECK(trk__store_match(&list, NULL, &last, NULL) == 0 && last == &list.run[1]);
     trk__store_list_done(&list);
-    CHECK(trk__store_resolve(runs_path, NULL, path, NULL) == 0);
-    CHECK_TEXT(path, last);
-    char **paths = NULL;
-    CHECK_U64(trk__store_find(runs_path, NULL, 10, &paths, NULL), 3);
-    for (int i = 0; paths && paths[i]; i++)
-        free(paths[i]);
-    free(paths);
     store_done();
 }
 
 static void pipes_are_not_waited_for(void)
 {
     store_init();
-    static const char *const names[] = {"pipe.rows", "pipe.json.gz"};
+    static const char *const names[] = {"pipe.rows", "pipe.json.gz", "pipe.run"};
     char name[128];
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(name, sizeof name, "%s/%s", runs_path, names[i]);
         CHECK(mkfifo(name, 0600) == 0);
         struct trk_store_list list;
@@ -202,23 +262,23 @@ static void pipes_are_not_waited_for(void)
     store_done();
 }
 
-/* Its head tells all that the list shows, so only its end can betray it. */
-static void a_cut_record_is_damaged(void)
+/* The two ends of a run file tell all that the list shows; without the last one the rows do. */
+static void a_cut_run_is_interrupted(void)
 {
     store_init();
-    char path[TRK_STORE_PATH_SIZE], next[TRK_STORE_PATH_SIZE];
+    struct trk_store_list list = list_of(runs_path);
+    char path[256], next[TRK_RUN_ID_SIZE];
     struct stat status;
-    struct trk_store_list list;
-    CHECK(trk__store_resolve(runs_path, NULL, path, NULL) == 0);
-    CHECK(stat(path, &status) == 0 && truncate(path, status.st_size - 4) == 0);
-    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
-    size_t damaged = 0;
-    for (size_t i = 0; i < list.count; i++)
-        damaged += strstr(list.run[i].damage, "cut off") != NULL;
-    CHECK_U64(damaged, 1);
+    snprintf(path, sizeof path, "%s/%s", runs_path, list.run[0].file);
+    strcpy(next, list.run[0].info.id);
     trk__store_list_done(&list);
-    CHECK(trk__store_resolve(runs_path, NULL, next, NULL) == 0);
-    CHECK(strcmp(path, next) != 0);
+    CHECK(stat(path, &status) == 0 && truncate(path, status.st_size - 4) == 0);
+    list = list_of(runs_path);
+    REQUIRE_U64(list.count, 3);
+    CHECK_TEXT(list.run[0].info.id, next);
+    CHECK(list.run[0].info.interrupted && !*list.run[0].info.damage);
+    CHECK_U64(list.run[0].info.samples, 1);
+    trk__store_list_done(&list);
     store_done();
 }
 
@@ -226,43 +286,51 @@ static void a_cut_plain_record_is_damaged(void)
 {
     store_init();
     add_damaged("plain", "{\"metadata\":{},\"process_metrics\":{\"pid\":[1,2");
-    struct trk_store_list list;
-    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
+    struct trk_store_list list = list_of(runs_path);
     REQUIRE_U64(list.count, 4);
-    CHECK_TEXT(list.run[0].damage, "line 1, byte 44: the text ends before its last '}'");
+    CHECK_TEXT(list.run[0].info.damage, "line 1, byte 44: the text ends before its last '}'");
     trk__store_list_done(&list);
     store_done();
 }
 
+/* A run that may be running stays, unless that is asked for. */
 static void removes_runs(void)
 {
     store_init();
     add_damaged("empty", "");
-    struct trk_store_list list;
-    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
+    struct trk_store_list list = list_of(runs_path);
+    struct trk_error error = {0};
     REQUIRE_U64(list.count, 4);
+    list.run[1].info.running = true;
+    CHECK(trk__store_remove(runs_path, &list.run[1], true, &error) == -EBUSY);
+    list.run[1].info.running = false;
+    list.run[1].info.is_unknown = true;
+    CHECK(trk__store_remove(runs_path, &list.run[1], false, &error) == -EBUSY);
+    CHECK(strstr(error.message, "--force") != NULL);
     for (size_t i = 0; i < list.count; i++)
-        CHECK(trk__store_remove(runs_path, list.run[i].id, NULL) == 0);
+        CHECK(trk__store_remove(runs_path, &list.run[i], true, NULL) == 0);
     trk__store_list_done(&list);
-    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0);
+    CHECK(rmdir(runs_path) == 0); /* nothing is left behind */
+    list = list_of(runs_path);
     CHECK_U64(list.count, 0);
     trk__store_list_done(&list);
-    char name[128];
-    snprintf(name, sizeof name, "%s/.index", runs_path);
-    unlink(name);
-    CHECK(rmdir(runs_path) == 0); /* nothing is left behind */
-    REQUIRE(trk__store_list(runs_path, &list, NULL) == 0 && list.count == 0);
     store_done();
 }
 
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
-        TEST(ids_are_the_time_and_chance),   TEST(keys_name_the_program_and_its_script),
-        TEST(lists_and_finds_runs),          TEST(the_list_is_a_cache),
-        TEST(short_runs_are_checked),        TEST(damaged_files_are_listed),
-        TEST(pipes_are_not_waited_for),      TEST(a_cut_record_is_damaged),
-        TEST(a_cut_plain_record_is_damaged), TEST(removes_runs),
+        TEST(ids_are_the_time_and_chance),
+        TEST(keys_name_the_program_and_its_script),
+        TEST(lists_and_finds_runs),
+        TEST(old_stores_are_read_as_they_are),
+        TEST(half_a_line_hides_no_run),
+        TEST(readers_change_nothing),
+        TEST(damaged_files_are_listed),
+        TEST(pipes_are_not_waited_for),
+        TEST(a_cut_run_is_interrupted),
+        TEST(a_cut_plain_record_is_damaged),
+        TEST(removes_runs),
     };
     return CHECK_MAIN(argc, argv, tests);
 }

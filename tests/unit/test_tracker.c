@@ -345,7 +345,7 @@ static void goes_with_a_program_that_is_killed(void)
     char rows[96];
     glob_t found;
     int status;
-    snprintf(rows, sizeof rows, "%s/*/rows", folder);
+    snprintf(rows, sizeof rows, "%s/*/run", folder);
     pid_t program = check_fork();
     if (program == 0) {
         start(3600, 0);
