@@ -4,8 +4,10 @@
 
 #include "resource_tracker.h"
 
-/* Exit codes of a wrapper, as env, nice and timeout use them. */
+/* Exit codes of a wrapper, as env, nice and timeout use them; of the other verbs as usual. */
 enum {
+    CLI_EXIT_FAILURE = 1,
+    CLI_EXIT_USAGE = 2,
     CLI_EXIT_TIMEOUT = 124,
     CLI_EXIT_OWN = 125,
     CLI_EXIT_CANNOT_EXEC = 126,
@@ -28,6 +30,9 @@ enum cli_paste {
 
 enum cli_switch { CLI_SWITCH_ON, CLI_SWITCH_OFF };
 
+/* --format: from here on the forms of other tools, in the order of trk_export_format. */
+enum { CLI_FORMAT_TOOLS = 100 };
+
 /* Filled by options.c from flags > TRACKER_* environment > config file > defaults. */
 struct cli_options {
     struct trk_options session;
@@ -35,7 +40,7 @@ struct cli_options {
     bool verbose;
     bool live;
     bool no_save;
-    enum cli_switch cloud;      /* off is --no-cloud */
+    enum cli_switch cloud;
     const char *summary_path;   /* NULL: none; "-": standard output */
     const char *processes_path; /* NULL: none */
     const char *export_to;      /* "FORMAT:FILE"; NULL: none */
@@ -58,10 +63,12 @@ struct cli_options {
     char **
         operands; /* runs, mark, convert, recommend: the words behind the options, NULL-terminated */
     bool json;
-    const char *action;        /* runs: "show", "rm", "prune"; NULL: list */
+    const char *action;        /* runs: "list", "remove", "prune"; NULL: list */
     const char *match;         /* runs: only those with this in their command; NULL: all */
     double older_than_seconds; /* runs prune; negative: any age */
     const char *max_size;      /* runs prune: "500M"; NULL: any */
+    double keep;               /* runs prune: so many; negative: any */
+    bool dry_run, yes;         /* runs prune */
     double rows_max;           /* convert: merge rows down to so many; 0: all */
 };
 
@@ -73,6 +80,8 @@ int cli_cmd_system(const struct cli_options *options);
 int cli_cmd_runs(const struct cli_options *options);
 int cli_cmd_mark(const struct cli_options *options);
 int cli_cmd_convert(const struct cli_options *options);
+int cli_cmd_show(const struct cli_options *options);
+int cli_cmd_export(const struct cli_options *options);
 int cli_cmd_recommend(const struct cli_options *options);
 int cli_cmd_report(const struct cli_options *options);
 int cli_cmd_catalog(const struct cli_options *options);
@@ -82,6 +91,12 @@ int cli_cmd_info(const struct cli_options *options);
  * `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for words that are wrong: returns CLI_EXIT_USAGE. Not for `run`, which has 125 for both. */
+int cli_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What was printed has arrived: returns the status, or that of a failure. */
+int cli_finish_stdout(int status);
+
 /* The end-of-run summary for a person on standard error; colours only on a terminal and without NO_COLOR.
  * rows_complete false: the output failed on the way. */
 void cli_summary_print(const trk_session *session, const struct cli_options *options,
@@ -90,10 +105,11 @@ void cli_summary_print(const trk_session *session, const struct cli_options *opt
 /* --summary FILE; path "-" is standard output. */
 int cli_summary_save(trk_session *session, const struct cli_options *options);
 
-/* Keeps the record unless --no-save, and makes the page of --report from it. A home that can't be written is no fault of
- * the job; it is told, since the user will look for the run. A negative code where --report could not be made. */
+/* Keeps the run unless --no-save, and makes the page of --report. A home that cannot be written is no fault of the job; it
+ * is told, since the user will look for the run. A negative code where --report could not be made. */
 int cli_record_keep(trk_session *session, const struct cli_options *options);
-bool cli_record_wanted(const struct cli_options *options);
+/* Sets what of it the session has to keep. */
+void cli_record_ask(const struct cli_options *options, struct trk_options *session_options);
 
 /* --live: one line on the terminal, drawn over itself. Does nothing where standard error is no terminal. */
 void cli_live_update(const trk_session *session);

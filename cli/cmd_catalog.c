@@ -1,9 +1,7 @@
 #include "cli.h"
 #include "human.h"
-#include "rent.h"
 #include "text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,15 +57,16 @@ static int show(const struct cli_options *options)
     struct trk_error error = {0};
     if (trk_catalog_info(&json, &error) < 0)
         return cli_fail("%s", error.message);
-    cli_rent_warn(json);
+    char *warning = trk_json_text(json, "warning");
+    if (warning)
+        fprintf(stderr, "resource-tracker: %s\n", warning);
+    trk_free(warning);
     if (options->json)
         printf("%s\n", json);
     else
         print_table(json);
     trk_free(json);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return cli_fail("can't write to standard output: %s", strerror(errno));
-    return 0;
+    return cli_finish_stdout(0);
 }
 
 int cli_cmd_catalog(const struct cli_options *options)
@@ -75,8 +74,8 @@ int cli_cmd_catalog(const struct cli_options *options)
     struct trk_error error = {0};
     const char *word = options->operands ? options->operands[0] : NULL;
     if (word && (strcmp(word, "update") != 0 || options->operands[1]))
-        return cli_fail("catalog: '%s' is one word too many; see resource-tracker catalog --help",
-                        strcmp(word, "update") != 0 ? word : options->operands[1]);
+        return cli_misuse("catalog: '%s' is one word too many; see resource-tracker catalog --help",
+                          strcmp(word, "update") != 0 ? word : options->operands[1]);
     if (word && trk_catalog_update(NULL, &error) < 0)
         return cli_fail("the price table stays as it is: %s", error.message);
     return show(options);

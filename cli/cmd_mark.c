@@ -54,14 +54,17 @@ int cli_cmd_mark(const struct cli_options *options)
 {
     char **words = options->operands;
     if (!words[0] || !*words[0])
-        return cli_fail("mark needs a name: resource-tracker mark NAME [-- COMMAND...]");
+        return cli_misuse("mark needs a name: resource-tracker mark NAME [-- COMMAND...]");
     char **command = words + 1;
     if (*command && strcmp(*command, "--") == 0)
         command++;
     else if (*command)
-        return cli_fail("mark: '%s' is one word too many; a command stands behind --", *command);
+        return cli_misuse("mark: '%s' is one word too many; a command stands behind --", *command);
     if (*command)
         return run_phase(words[0], command);
     struct trk_error error = {0};
-    return trk_mark(NULL, TRK_MARK_POINT, words[0], &error) < 0 ? cli_fail("%s", error.message) : 0;
+    int code = trk_mark(NULL, TRK_MARK_POINT, words[0], &error);
+    if (code < 0)
+        cli_fail("%s", error.message); /* a script under set -e goes on without its mark */
+    return code == -EINVAL ? CLI_EXIT_USAGE : 0;
 }

@@ -64,12 +64,12 @@ static int print_all_forms(const trk_recommendation *recommendation, enum trk_le
 /* What Keeper knows of filters only Keeper can say, and there is nothing to ask it here. */
 static int check_filters(const struct cli_rent *rent)
 {
-    char *servers = NULL;
+    trk_rent *servers = NULL;
     struct trk_error error = {0};
     if (rent->options.online || !rent->filters[0])
         return 0;
-    int code = trk_recommend_servers(&rent->options, &servers, &error);
-    trk_free(servers);
+    int code = trk_rent_find(&rent->options, &servers, &error);
+    trk_rent_free(servers);
     return code < 0 ? cli_rent_fail(rent, &error) : 0;
 }
 
@@ -203,14 +203,14 @@ static void add_peaks(struct cli_text *text, const struct trk_recommend_basis *b
 static int print_table(const trk_recommendation *recommendation, const struct cli_options *options,
                        const struct cli_rent *rent)
 {
-    char *servers = NULL;
+    trk_rent *servers = NULL;
     struct trk_error error = {0};
     struct cli_text text = {0};
     struct trk_recommend_basis basis = {.size = sizeof basis};
     trk_recommendation_basis(recommendation, &basis);
     /* First, because a wrong filter is an error and no half of an answer. */
-    int code = trk_recommendation_servers(recommendation, options->level, &rent->options, &servers,
-                                          &error);
+    int code =
+        trk_recommendation_rent(recommendation, options->level, &rent->options, &servers, &error);
     if (code == -ENODATA) {
         cli_text_add_wrapped(&text, 0, trk_recommendation_refusal(recommendation));
         add_peaks(&text, &basis);
@@ -228,7 +228,7 @@ static int print_table(const trk_recommendation *recommendation, const struct cl
     int status = print_text(text.data);
     if (status == 0)
         cli_rent_print(servers, options->spot);
-    trk_free(servers);
+    trk_rent_free(servers);
     return status ? status : print_text("");
 }
 
@@ -245,7 +245,7 @@ int cli_cmd_recommend(const struct cli_options *options)
     struct trk_error error = {0};
     struct cli_rent rent;
     if (cli_rent_init(&rent, options) < 0)
-        return cli_fail("too many filters, or too long ones");
+        return cli_misuse("too many filters, or too long ones");
     if (trk_recommend_runs((const char *const *)options->operands, count, &wishes, &recommendation,
                            &error) < 0)
         return cli_fail("%s", error.message);

@@ -37,16 +37,13 @@ static int write_page(const void *context, int fd, struct trk_error *error)
 
 static int make_page(const char *run, const struct cli_options *options, struct page *ret_page)
 {
-    const char *path = options->report_path;
     struct trk_report_options wishes;
     trk_report_options_init(&wishes);
     if (options->alone)
         wishes.history = 1;
     struct trk_error error = {0};
     int code = trk_report_run(run, &wishes, &ret_page->html, &ret_page->len, &error);
-    if (code < 0 && path)
-        cli_fail("--report %s can't be made: %s", path, error.message);
-    else if (code < 0)
+    if (code < 0)
         cli_fail("%s", error.message);
     return code;
 }
@@ -63,34 +60,25 @@ int cli_report_check(const struct cli_options *options)
     return 0;
 }
 
-static void remove_record(const char *id)
-{
-    trk_runs *runs;
-    if (trk_runs_new(NULL, &runs, NULL) < 0)
-        return;
-    struct trk_run_info run = {.size = sizeof run};
-    for (size_t i = 0; trk_runs_at(runs, i, &run) == 0; i++)
-        if (strcmp(run.id, id) == 0) {
-            trk_runs_remove(runs, i, NULL);
-            break;
-        }
-    trk_runs_free(runs);
-}
-
-int cli_report_save(const char *id, const struct cli_options *options)
+int cli_report_save(trk_session *session, const struct cli_options *options)
 {
     if (!options->report_path)
         return 0;
     struct page page = {0};
-    int code = make_page(id, options, &page);
-    if (code == 0) {
-        struct cli_whole_file file = {"--report", options->report_path, options->session.overwrite,
-                                      write_page, &page};
-        code = cli_whole_file_save(&file);
+    trk_run *run = NULL;
+    struct trk_error error = {0};
+    int code = trk_session_run(session, &run, &error);
+    if (code == 0)
+        code = trk_run_report(run, NULL, &page.html, &page.len, &error);
+    trk_run_free(run);
+    if (code < 0) {
+        cli_fail("--report %s cannot be made: %s", options->report_path, error.message);
+        return code;
     }
+    struct cli_whole_file file = {"--report", options->report_path, options->session.overwrite,
+                                  write_page, &page};
+    code = cli_whole_file_save(&file);
     trk_free(page.html);
-    if (options->no_save)
-        remove_record(id);
     return code;
 }
 
@@ -150,12 +138,13 @@ static int check_wishes(const struct cli_options *options)
 {
     const char *path = options->session.output_path;
     if (options->operands[0] && options->operands[1])
-        return cli_fail("report is of one run; '%s' is one word too many", options->operands[1]);
+        return cli_misuse("report is of one run; '%s' is one word too many", options->operands[1]);
     if (options->open && path && strcmp(path, "-") == 0)
-        return cli_fail("--open needs a file: give -o FILE, or none for a temporary one");
+        return cli_misuse("--open needs a file: give -o FILE, or none for a temporary one");
     if (!path && !options->open && isatty(STDOUT_FILENO))
-        return cli_fail("a page is nothing to read on a terminal: give -o FILE, or --open to look "
-                        "at it in a browser");
+        return cli_misuse(
+            "a page is nothing to read on a terminal: give -o FILE, or --open to look "
+            "at it in a browser");
     struct cli_whole_file file = {
         .option = "--output", .path = path, .overwrite = options->session.overwrite};
     return cli_whole_file_check(&file);

@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "fork_signals.h"
+#include "options.h"
 #include "platform/os.h"
 #include "signal_events.h"
 #include "spawn.h"
@@ -7,6 +8,7 @@
 #include "supervise.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +35,16 @@ static bool output_will_be_new(const struct cli_options *options)
     return path && strcmp(path, "-") != 0 && lstat(path, &status) < 0 && errno == ENOENT;
 }
 
+/* A mistyped verb is a program that is not found. */
+static int explain_start(const char *word, int code)
+{
+    int status = cli_spawn_explain(word, code);
+    const char *nearest = code == -ENOENT && !strchr(word, '/') ? cli_command_near(word) : NULL;
+    if (nearest)
+        fprintf(stderr, "resource-tracker: did you mean the command '%s'?\n", nearest);
+    return status;
+}
+
 static int supervise_and_tell(const struct cli_options *options, trk_session *session,
                               struct cli_held *job, bool output_is_new,
                               const struct cli_signals *signals)
@@ -43,7 +55,7 @@ static int supervise_and_tell(const struct cli_options *options, trk_session *se
     int code = cli_spawn_failure(job);
     if (code < 0) {
         give_up(options, session, output_is_new);
-        return cli_spawn_explain(options->command[0], code);
+        return explain_start(options->command[0], code);
     }
     if (ending.measured) {
         if (!options->quiet)
@@ -69,7 +81,7 @@ int cli_cmd_run(const struct cli_options *options)
     struct trk_options session_options = options->session;
     session_options.reap_children = true;
     session_options.signal_fd = signals.fd;
-    session_options.save = cli_record_wanted(options);
+    cli_record_ask(options, &session_options);
     session_options.command = options->command;
     session_options.job_name = options->job_name;
     session_options.key = options->key;
@@ -102,7 +114,7 @@ int cli_cmd_run(const struct cli_options *options)
     }
     if (job.failure < 0) {
         give_up(options, session, output_is_new);
-        return cli_spawn_explain(options->command[0], job.failure);
+        return explain_start(options->command[0], job.failure);
     }
     return supervise_and_tell(options, session, &job, output_is_new, &signals);
 }

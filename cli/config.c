@@ -132,6 +132,7 @@ static const char *wrong_kind(const struct cli_option *option, enum cli_toml_kin
     case CLI_TYPE_COUNT:
         return kind == CLI_TOML_NUMBER ? NULL : "a number";
     case CLI_TYPE_SECONDS:
+    case CLI_TYPE_AGE:
     case CLI_TYPE_LIMIT:
         return kind == CLI_TOML_NUMBER || kind == CLI_TOML_STRING ? NULL
                                                                   : "a number, or text like \"5m\"";

@@ -22,13 +22,13 @@ static void print_command_names(const char *joint)
 }
 
 /* What stands behind a command, for the shells. */
-static const char *const run_actions = "show rm prune export";
-static const char *const export_formats = "snakemake nextflow time hyperfine openmetrics";
+static const char *const run_actions = "list ls remove prune";
 
 static bool takes_files(int command)
 {
     return command == CLI_COMMAND_REPORT || command == CLI_COMMAND_RECOMMEND ||
-           command == CLI_COMMAND_CONVERT;
+           command == CLI_COMMAND_CONVERT || command == CLI_COMMAND_SHOW ||
+           command == CLI_COMMAND_EXPORT;
 }
 
 /* ---- man page -------------------------------------------------------------------------- */
@@ -247,17 +247,14 @@ static void print_bash_main(void)
           "    elif ((i == COMP_CWORD)) && [[ $cur == -* && $prev != -- ]]; then\n",
           stdout);
     print_bash_options();
-    fputs(
-        "    elif [[ $command == attach ]]; then\n"
-        "        _resource_tracker_offer -W \"$(cd /proc && echo [0-9]*)\"\n"
-        "    elif [[ $command == report || $command == recommend || $command == convert ]]; then\n"
-        "        compopt -o filenames 2>/dev/null; _resource_tracker_offer -f\n"
-        "    elif [[ $command == runs ]]; then\n",
-        stdout);
-    printf(
-        "        ((operands == 0)) && _resource_tracker_offer -W '%s'\n"
-        "        ((operands == 1)) && [[ $action == export ]] && _resource_tracker_offer -W '%s'\n",
-        run_actions, export_formats);
+    fputs("    elif [[ $command == attach ]]; then\n"
+          "        _resource_tracker_offer -W \"$(cd /proc && echo [0-9]*)\"\n"
+          "    elif [[ $command == report || $command == recommend || $command == convert ||\n"
+          "            $command == show || $command == export ]]; then\n"
+          "        compopt -o filenames 2>/dev/null; _resource_tracker_offer -f\n"
+          "    elif [[ $command == runs ]]; then\n",
+          stdout);
+    printf("        ((operands == 0)) && _resource_tracker_offer -W '%s'\n", run_actions);
     fputs("    elif [[ $command == catalog ]]; then\n"
           "        ((operands == 0)) && _resource_tracker_offer -W update\n"
           "    elif [[ $command == run ]]; then\n"
@@ -342,8 +339,7 @@ static void print_zsh_case(int command)
     if (command == CLI_COMMAND_ATTACH)
         fputs(" '1:PID:_pids'", stdout);
     else if (command == CLI_COMMAND_RUNS)
-        printf(" '1:action:(%s)' '2:format:{ [[ ${line[1]} == export ]] && compadd %s }'",
-               run_actions, export_formats);
+        printf(" '1:action:(%s)'", run_actions);
     else if (command == CLI_COMMAND_CATALOG)
         fputs(" '1:action:(update)'", stdout);
     else if (takes_files(command))
@@ -455,7 +451,6 @@ static void print_fish_actions(void)
     static const char words[] = "complete -c resource-tracker -n '__resource_tracker_is";
     printf("%s runs; and not __fish_seen_subcommand_from %s' -xa '%s'\n", words, run_actions,
            run_actions);
-    printf("%s runs; and __fish_seen_subcommand_from export' -xa '%s'\n", words, export_formats);
     printf("%s runs catalog system info mark' -f\n", words);
     printf("%s catalog' -xa update\n", words);
     printf("%s attach' -xa '(__fish_complete_pids)'\n", words);

@@ -21,7 +21,11 @@ static const struct example examples[] = {
      "ten rows a second, in a file"},
     {CLI_COMMAND_SYSTEM, "resource-tracker system", "rows of the whole machine"},
     {CLI_COMMAND_RUNS, "resource-tracker runs", "what was run, and what it took"},
-    {CLI_COMMAND_RUNS, "resource-tracker runs prune --older-than 30d", "forget old runs"},
+    {CLI_COMMAND_RUNS, "resource-tracker runs prune --older-than 30d", "remove old runs"},
+    {CLI_COMMAND_SHOW, "resource-tracker show", "what the last run used"},
+    {CLI_COMMAND_EXPORT, "resource-tracker export --format time",
+     "the last run as GNU time has it"},
+    {CLI_COMMAND_EXPORT, "resource-tracker export RUN -o run.json.gz", "the whole run, to pass on"},
     {CLI_COMMAND_MARK, "resource-tracker mark load -- ./load",
      "a phase of the run it is called from"},
     {CLI_COMMAND_CONVERT, "resource-tracker convert use.csv use.sqlite", "rows in another format"},
@@ -45,7 +49,7 @@ static void print_synopsis(enum cli_command_id id, const char *label, FILE *out)
     const struct cli_command *command = &cli_commands[id];
     fprintf(out, "%-7s", label);
     if (id == CLI_COMMAND_RUN)
-        fprintf(out, "resource-tracker [OPTIONS] [--] %s\n", command->operands);
+        fprintf(out, "resource-tracker [run] [OPTIONS] [--] %s\n", command->operands);
     else
         fprintf(out, "resource-tracker %s [OPTIONS]%s%s\n", command->name,
                 command->operands ? " " : "", command->operands ? command->operands : "");
@@ -125,7 +129,7 @@ static void print_group(enum cli_option_group group, enum cli_command_id command
 static void print_commands(FILE *out)
 {
     fputs("\nCommands (their own help: resource-tracker help COMMAND):\n", out);
-    for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++)
         fprintf(out, "  %-*s%s\n", TEXT_COLUMN - 2, cli_commands[i].name, cli_commands[i].purpose);
 }
 
@@ -183,6 +187,8 @@ static void print_notes(enum cli_command_id command, FILE *out)
               out);
     else if (command == CLI_COMMAND_ATTACH || command == CLI_COMMAND_SYSTEM)
         fputs("Ctrl-C ends it: the last row is written, and the exit status is 0.\n", out);
+    else if (command != CLI_COMMAND_MARK)
+        fputs("Exit status: 0; 1 for a failure, 2 for wrong words.\n", out);
 }
 
 void cli_help_print(enum cli_command_id command, FILE *out)

@@ -3,7 +3,6 @@
 #include "help.h"
 #include "platform/os.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,14 +12,14 @@ static int (*const commands[CLI_COMMAND_COUNT])(const struct cli_options *) = {
     [CLI_COMMAND_REPORT] = cli_cmd_report, [CLI_COMMAND_RUNS] = cli_cmd_runs,
     [CLI_COMMAND_MARK] = cli_cmd_mark,     [CLI_COMMAND_CONVERT] = cli_cmd_convert,
     [CLI_COMMAND_INFO] = cli_cmd_info,     [CLI_COMMAND_CATALOG] = cli_cmd_catalog,
+    [CLI_COMMAND_SHOW] = cli_cmd_show,     [CLI_COMMAND_EXPORT] = cli_cmd_export,
 };
 
-/* Help that did not arrive (a full disk, a closed pipe's end) is no success. */
-static int finish_stdout(void)
+/* 125 is for `run`, whose other statuses are the job's; `mark` may pass on those of a command too. */
+static int status_of(enum cli_command_id command, int status)
 {
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return cli_fail("can't write to standard output: %s", strerror(errno));
-    return 0;
+    bool wraps = command == CLI_COMMAND_RUN || command == CLI_COMMAND_MARK;
+    return status == CLI_EXIT_OWN && !wraps ? CLI_EXIT_FAILURE : status;
 }
 
 int main(int argc, char *argv[])
@@ -36,21 +35,24 @@ int main(int argc, char *argv[])
         return trk_gpu_tracker_serve(argc, argv);
     struct cli_invocation invocation;
     struct trk_error error;
-    if (cli_invocation_init(&invocation, argv, trk__os_environment(), &error) < 0)
-        return cli_fail("%s", error.message);
+    if (cli_invocation_init(&invocation, argv, trk__os_environment(), &error) < 0) {
+        cli_fail("%s", error.message);
+        return invocation.command == CLI_COMMAND_RUN ? CLI_EXIT_OWN : CLI_EXIT_USAGE;
+    }
     if (invocation.help) {
         cli_help_print(invocation.command, stdout);
-        return finish_stdout();
+        return status_of(invocation.command, cli_finish_stdout(0));
     }
     if (invocation.version) {
         printf("resource-tracker %s\n", trk_version());
-        return finish_stdout();
+        return status_of(invocation.command, cli_finish_stdout(0));
     }
     if (invocation.config_fault.code)
         cli_fail("%s; going on without the rest of the file", invocation.config_fault.message);
     if (invocation.options.verbose)
         cli_environment_warn(trk__os_environment(), stderr);
     int status = commands[invocation.command](&invocation.options);
+    status = status_of(invocation.command, status);
     cli_invocation_done(&invocation);
     return status;
 }

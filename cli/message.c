@@ -1,5 +1,6 @@
 #include "message.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,15 +19,36 @@ int cli_error_set(struct trk_error *error, int code, const char *format, ...)
     return code;
 }
 
+static void print_error(const char *format, va_list arguments)
+{
+    fprintf(stderr, "%s: ", cli_program);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
 int cli_fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%s: ", cli_program);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    print_error(format, arguments);
     va_end(arguments);
     return CLI_EXIT_OWN;
+}
+
+int cli_misuse(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_error(format, arguments);
+    va_end(arguments);
+    return CLI_EXIT_USAGE;
+}
+
+int cli_finish_stdout(int status)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cli_fail("cannot write to standard output: %s", strerror(errno));
+    return status;
 }
 
 static unsigned least_of(unsigned a, unsigned b, unsigned c)

@@ -7,7 +7,7 @@
 
 const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     [CLI_COMMAND_RUN] = {"run", "COMMAND [ARGUMENT...]",
-                         "run a command untouched and tell at its end what it used", TRK_ROWS_BOTH,
+                         "run a command untouched and show at its end what it used", TRK_ROWS_BOTH,
                          NULL},
     [CLI_COMMAND_ATTACH] = {"attach", "PID", "track a process that runs already", TRK_ROWS_PROCESS,
                             "-"},
@@ -18,8 +18,11 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
                                TRK_ROWS_BOTH, NULL},
     [CLI_COMMAND_INFO] = {"info", NULL, "tell where this is and what can be measured here",
                           TRK_ROWS_BOTH, NULL},
-    [CLI_COMMAND_RUNS] = {"runs", "[show|rm|prune|export FORMAT] [RUN...]",
-                          "list, show or remove past runs", 0, NULL},
+    [CLI_COMMAND_RUNS] = {"runs", "[list|remove|prune] [RUN...]", "list or remove past runs", 0,
+                          NULL},
+    [CLI_COMMAND_SHOW] = {"show", "[RUN...]", "show what a run used, also while it goes on", 0,
+                          NULL},
+    [CLI_COMMAND_EXPORT] = {"export", "[RUN]", "write a run in another form", 0, NULL},
     [CLI_COMMAND_MARK] = {"mark", "NAME [-- COMMAND...]",
                           "name a phase of the run that it is called from", 0, NULL},
     [CLI_COMMAND_CONVERT] = {"convert", "IN OUT", "turn rows into another format or schema",
@@ -32,8 +35,16 @@ static const struct cli_choice rows_choices[] = {
     {"process", TRK_ROWS_PROCESS}, {"system", TRK_ROWS_SYSTEM}, {"both", TRK_ROWS_BOTH}, {NULL, 0}};
 static const struct cli_choice memory_choices[] = {
     {"auto", TRK_MEMORY_AUTO}, {"pss", TRK_MEMORY_PSS}, {"rss", TRK_MEMORY_RSS}, {NULL, 0}};
-static const struct cli_choice format_choices[] = {
-    {"csv", TRK_FORMAT_CSV}, {"jsonl", TRK_FORMAT_JSONL}, {"sqlite", TRK_FORMAT_SQLITE}, {NULL, 0}};
+static const struct cli_choice format_choices[] = {{"csv", TRK_FORMAT_CSV},
+                                                   {"jsonl", TRK_FORMAT_JSONL},
+                                                   {"sqlite", TRK_FORMAT_SQLITE},
+                                                   {"snapshot", TRK_FORMAT_SNAPSHOT},
+                                                   {"snakemake", CLI_FORMAT_TOOLS},
+                                                   {"nextflow", CLI_FORMAT_TOOLS + 1},
+                                                   {"time", CLI_FORMAT_TOOLS + 2},
+                                                   {"hyperfine", CLI_FORMAT_TOOLS + 3},
+                                                   {"openmetrics", CLI_FORMAT_TOOLS + 4},
+                                                   {NULL, 0}};
 static const struct cli_choice schema_choices[] = {{"v1", TRK_SCHEMA_V1},
                                                    {"v2", TRK_SCHEMA_V2},
                                                    {"v3", TRK_SCHEMA_V3},
@@ -60,6 +71,7 @@ static const struct cli_choice paste_choices[] = {{"metaflow", CLI_PASTE_METAFLO
 enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORAGE_WRONG };
 #define STORAGE_OF_FLAG STORAGE_FLAG
 #define STORAGE_OF_SECONDS STORAGE_NUMBER
+#define STORAGE_OF_AGE STORAGE_NUMBER
 #define STORAGE_OF_LIMIT STORAGE_NUMBER
 #define STORAGE_OF_COUNT STORAGE_NUMBER
 #define STORAGE_OF_RATIO STORAGE_NUMBER
@@ -123,8 +135,7 @@ const char *const cli_group_titles[CLI_GROUP_COUNT] = {
 
 enum cli_command_id cli_command_find(const char *name)
 {
-    /* `run` is what happens without a name; as a word it is a program like any other. */
-    for (int i = CLI_COMMAND_RUN + 1; i < CLI_COMMAND_COUNT; i++)
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++)
         if (strcmp(cli_commands[i].name, name) == 0)
             return (enum cli_command_id)i;
     return CLI_COMMAND_COUNT;

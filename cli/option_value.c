@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_SIZE = 128 };
+enum { LIST_SIZE = 160 };
 
 struct unit {
     const char *suffix;
@@ -85,6 +85,10 @@ static bool parse_value(const struct cli_option *option, const char *text, union
         return parse_number(text, time_units, sizeof time_units / sizeof *time_units,
                             &value->number) &&
                in_range(option, value->number);
+    case CLI_TYPE_AGE: /* 30 would be half a minute to one and a month to another */
+        return parse_number(text, time_units + 1, sizeof time_units / sizeof *time_units - 1,
+                            &value->number) &&
+               in_range(option, value->number);
     case CLI_TYPE_LIMIT:
         if (strcmp(text, "none") == 0)
             return true;
@@ -145,6 +149,10 @@ static int refuse(const struct cli_option *option, const char *origin, const cha
             "%s: '%s' is not a time from %.10g to %.10g seconds; write it like 0.5, "
             "500ms, 90s, 5m, 2h or 1d",
             origin, text, option->least, option->most);
+    case CLI_TYPE_AGE:
+        return cli_error_set(error, -EINVAL,
+                             "%s: '%s' is not a time with its unit; write it like 30d, 12h or 90m",
+                             origin, text);
     case CLI_TYPE_LIMIT:
         return cli_error_set(error, -EINVAL,
                              "%s: '%s' is not a time over 0 and up to %.10g seconds; write it like "

@@ -35,6 +35,7 @@ void cli_invocation_store(struct cli_invocation *invocation, const struct cli_op
         memcpy(field, &value.flag, sizeof value.flag);
         break;
     case CLI_TYPE_SECONDS:
+    case CLI_TYPE_AGE:
     case CLI_TYPE_LIMIT:
     case CLI_TYPE_COUNT:
     case CLI_TYPE_RATIO:
@@ -56,10 +57,8 @@ static int refuse_second(const struct words *words, const struct cli_option *opt
 {
     static const struct {
         const char *argument, *instead;
-    } lists[] = {
-        {"LIST", "put a comma between the values"},
-        {"NAME=VALUE", "put a semicolon between the filters"},
-        {"FORMAT:FILE", "resource-tracker runs export FORMAT writes further forms of the run"}};
+    } lists[] = {{"LIST", "put a comma between the values"},
+                 {"FORMAT:FILE", "resource-tracker export writes further forms of the run"}};
     if (!option->argument ||
         words->invocation->sources[option - cli_option_table] != CLI_SOURCE_TYPED)
         return 0;
@@ -70,6 +69,22 @@ static int refuse_second(const struct words *words, const struct cli_option *opt
     return 0;
 }
 
+/* A filter more: all of them in one text, with semicolons between. */
+static int join(struct words *words, const struct cli_option *option, union cli_value *value)
+{
+    struct cli_invocation *invocation = words->invocation;
+    const char *before = invocation->options.filter;
+    char *joined;
+    if (strcmp(option->long_name, "filter") != 0 || !before ||
+        invocation->sources[option - cli_option_table] != CLI_SOURCE_TYPED)
+        return 0;
+    if (asprintf(&joined, "%s;%s", before, value->text) < 0)
+        return cli_error_set(words->error, -ENOMEM, "no memory for the filters");
+    free(invocation->joined);
+    value->text = invocation->joined = joined;
+    return 0;
+}
+
 static int set_typed(struct words *words, const struct cli_option *option, const char *origin,
                      const char *text)
 {
@@ -77,6 +92,8 @@ static int set_typed(struct words *words, const struct cli_option *option, const
     int result = refuse_second(words, option, origin);
     if (result == 0 && text)
         result = cli_value_parse(option, origin, text, &value, words->error);
+    if (result == 0 && text)
+        result = join(words, option, &value);
     if (result < 0)
         return result;
     cli_invocation_store(words->invocation, option, CLI_SOURCE_TYPED, value);
@@ -143,20 +160,34 @@ static int parse_cluster(struct words *words, const char *letters)
     return 0;
 }
 
-/* `runs show`: what to do is a word of its own, and options may stand behind it. */
+/* `runs prune`: what to do is a word of its own, and options may stand behind it. */
 static bool take_action(struct words *words, char *word)
 {
-    static const char *const actions[] = {"show", "rm", "prune", "export"};
-    struct cli_options *options = &words->invocation->options;
-    if (words->invocation->command != CLI_COMMAND_RUNS || options->action)
+    static const struct {
+        const char *word, *action;
+    } actions[] = {{"list", "list"}, {"ls", "list"},     {"remove", "remove"},
+                   {"rm", "remove"}, {"prune", "prune"}, {"show", "show"}};
+    struct cli_invocation *invocation = words->invocation;
+    if (invocation->command != CLI_COMMAND_RUNS || invocation->options.action)
         return false;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-        if (strcmp(word, actions[i]) == 0) {
-            options->action = word;
+        if (strcmp(word, actions[i].word) == 0) {
+            invocation->options.action = actions[i].action;
+            if (strcmp(word, "show") == 0) /* as it was called before */
+                invocation->command = CLI_COMMAND_SHOW;
             words->at++;
             return true;
         }
     return false;
+}
+
+const char *cli_command_near(const char *word)
+{
+    struct cli_nearest nearest;
+    cli_nearest_init(&nearest, word, strlen(word));
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++)
+        cli_nearest_offer(&nearest, cli_commands[i].name);
+    return nearest.best;
 }
 
 /* `help`, `help COMMAND` */
@@ -168,11 +199,13 @@ static int take_help(struct words *words)
     if (!topic || strcmp(topic, "help") == 0)
         return 1;
     enum cli_command_id command = cli_command_find(topic);
-    if (command == CLI_COMMAND_COUNT && strcmp(topic, cli_commands[CLI_COMMAND_RUN].name) != 0)
-        return cli_error_set(words->error, -EINVAL,
-                             "help: there is no command '%.64s'; resource-tracker help lists them",
-                             topic);
-    invocation->command = command == CLI_COMMAND_COUNT ? CLI_COMMAND_RUN : command;
+    if (command == CLI_COMMAND_COUNT) {
+        const char *nearest = cli_command_near(topic);
+        return cli_error_set(words->error, -EINVAL, "help: unknown command '%.64s'; %s%s%s", topic,
+                             nearest ? "did you mean '" : "resource-tracker help lists them",
+                             nearest ? nearest : "", nearest ? "'?" : "");
+    }
+    invocation->command = command;
     return 1;
 }
 
@@ -196,7 +229,7 @@ static int take_command(struct words *words, char *word)
  * command's own. */
 static bool takes_options_anywhere(const struct cli_invocation *invocation)
 {
-    return (CLI_FOR_REPORT | CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_CONVERT) &
+    return (CLI_FOR_REPORT | CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_SHOW | CLI_FOR_CONVERTS) &
            (1u << invocation->command);
 }
 
@@ -286,6 +319,8 @@ static int take_operands(struct cli_invocation *invocation, char **operands,
     case CLI_COMMAND_REPORT:
     case CLI_COMMAND_RECOMMEND:
     case CLI_COMMAND_RUNS:
+    case CLI_COMMAND_SHOW:
+    case CLI_COMMAND_EXPORT:
     case CLI_COMMAND_MARK:
     case CLI_COMMAND_CONVERT:
     case CLI_COMMAND_CATALOG:
@@ -301,6 +336,12 @@ static int take_operands(struct cli_invocation *invocation, char **operands,
     }
 }
 
+static bool is_typed(const struct cli_invocation *invocation, const char *name)
+{
+    const struct cli_option *option = cli_option_find_long(name, strlen(name));
+    return invocation->sources[option - cli_option_table] == CLI_SOURCE_TYPED;
+}
+
 /* Defaults that depend on the command give way to any source. */
 static void fill_command_defaults(struct cli_invocation *invocation)
 {
@@ -308,13 +349,16 @@ static void fill_command_defaults(struct cli_invocation *invocation)
     struct trk_options *session = &invocation->options.session;
     if (session->rows == 0)
         session->rows = command->rows;
-    if (session->schema == 0 && invocation->command != CLI_COMMAND_CONVERT)
-        session->schema = TRK_SCHEMA_V2;
-    /* Where rows usually go is no place for a page. */
-    const struct cli_option *output = cli_option_find_long("output", strlen("output"));
-    if (invocation->command == CLI_COMMAND_REPORT &&
-        invocation->sources[output - cli_option_table] != CLI_SOURCE_TYPED)
+    /* What is set for recording says nothing of pages and of files that are converted. */
+    bool converts = CLI_FOR_CONVERTS & (1u << invocation->command);
+    if ((converts || invocation->command == CLI_COMMAND_REPORT) && !is_typed(invocation, "output"))
         session->output_path = NULL;
+    if (converts && !is_typed(invocation, "format"))
+        session->format = TRK_FORMAT_AUTO;
+    if (converts && !is_typed(invocation, "schema"))
+        session->schema = 0;
+    if (session->schema == 0 && !converts)
+        session->schema = TRK_SCHEMA_V2;
     if (!session->output_path)
         session->output_path = command->output_path;
     if (invocation->options.cloud == CLI_SWITCH_OFF)
@@ -332,12 +376,6 @@ static char **gather_operands(struct words *words, char *argv[])
     return argv + 1;
 }
 
-static bool is_typed(const struct cli_invocation *invocation, const char *name)
-{
-    const struct cli_option *option = cli_option_find_long(name, strlen(name));
-    return invocation->sources[option - cli_option_table] == CLI_SOURCE_TYPED;
-}
-
 /* Words that mean nothing without another one. In a file they may wait for it. */
 static int check_pairs(const struct cli_invocation *invocation, struct trk_error *error)
 {
@@ -347,16 +385,22 @@ static int check_pairs(const struct cli_invocation *invocation, struct trk_error
                              "--kill-after counts from the time limit and there is none; give "
                              "--timeout SECONDS too");
     bool prunes = options->action && strcmp(options->action, "prune") == 0;
-    if (!prunes && (is_typed(invocation, "older-than") || is_typed(invocation, "max-size")))
+    static const char *const for_prune[] = {"older-than", "max-size", "keep", "dry-run", "yes"};
+    for (size_t i = 0; i < sizeof for_prune / sizeof *for_prune; i++)
+        if (!prunes && is_typed(invocation, for_prune[i]))
+            return cli_error_set(error, -EINVAL,
+                                 "--%s is for 'runs prune', which removes runs; resource-tracker "
+                                 "runs lists them",
+                                 for_prune[i]);
+    if (options->action && strcmp(options->action, "remove") == 0 && is_typed(invocation, "match"))
         return cli_error_set(error, -EINVAL,
-                             "--older-than and --max-size say what 'runs prune' removes; "
-                             "resource-tracker runs lists all");
-    if (options->action && !prunes && is_typed(invocation, "match"))
-        return cli_error_set(
-            error, -EINVAL,
-            "--match chooses what 'runs' lists and 'runs prune' removes; 'runs %s' "
-            "takes a run's id",
-            options->action);
+                             "--match chooses what 'runs' lists and 'runs prune' removes; 'runs "
+                             "remove' takes the id of a run");
+    if ((int)options->session.format >= TRK_FORMAT_SNAPSHOT &&
+        !(CLI_FOR_CONVERTS & (1u << invocation->command)))
+        return cli_error_set(error, -EINVAL,
+                             "rows are written as csv, jsonl or sqlite; resource-tracker export "
+                             "writes a run in the other forms");
     return 0;
 }
 
@@ -372,6 +416,7 @@ int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *c
     invocation->options.session.rows = 0;
     invocation->options.session.schema = 0;
     invocation->options.older_than_seconds = -1;
+    invocation->options.keep = -1;
     struct words words = {
         .at = argv + 1, .kept = argv + 1, .invocation = invocation, .error = error};
     int result = parse_words(&words);
@@ -389,5 +434,6 @@ int cli_invocation_init(struct cli_invocation *invocation, char *argv[], char *c
 void cli_invocation_done(struct cli_invocation *invocation)
 {
     free(invocation->config_text);
-    invocation->config_text = NULL;
+    free(invocation->joined);
+    invocation->config_text = invocation->joined = NULL;
 }

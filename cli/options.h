@@ -17,6 +17,8 @@ enum cli_command_id {
     CLI_COMMAND_RECOMMEND,
     CLI_COMMAND_INFO,
     CLI_COMMAND_RUNS,
+    CLI_COMMAND_SHOW,
+    CLI_COMMAND_EXPORT,
     CLI_COMMAND_MARK,
     CLI_COMMAND_CONVERT,
     CLI_COMMAND_CATALOG,
@@ -36,11 +38,15 @@ extern const struct cli_command cli_commands[CLI_COMMAND_COUNT];
 /* CLI_COMMAND_COUNT: none of that name. */
 enum cli_command_id cli_command_find(const char *name);
 
+/* The command that was probably meant; NULL: none is near enough. */
+const char *cli_command_near(const char *word);
+
 /* ---- options ------------------------------------------------------------------------- */
 
 enum cli_option_type {
     CLI_TYPE_FLAG,
     CLI_TYPE_SECONDS,
+    CLI_TYPE_AGE,   /* a time with its unit */
     CLI_TYPE_LIMIT, /* a time over 0; "none" is stored as 0 */
     CLI_TYPE_COUNT,
     CLI_TYPE_RATIO,
@@ -70,13 +76,17 @@ enum {
     CLI_FOR_INFO = 1 << CLI_COMMAND_INFO,
     CLI_FOR_CATALOG = 1 << CLI_COMMAND_CATALOG,
     CLI_FOR_REPORT = 1 << CLI_COMMAND_REPORT,
-    CLI_FOR_LISTS = CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_INFO | CLI_FOR_CATALOG,
+    CLI_FOR_SHOW = 1 << CLI_COMMAND_SHOW,
+    CLI_FOR_EXPORT = 1 << CLI_COMMAND_EXPORT,
+    CLI_FOR_CONVERTS = CLI_FOR_CONVERT | CLI_FOR_EXPORT,
+    CLI_FOR_LISTS =
+        CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_SHOW | CLI_FOR_INFO | CLI_FOR_CATALOG,
     CLI_FOR_JOB = CLI_FOR_RUN | CLI_FOR_ATTACH,
     CLI_FOR_HISTORY = CLI_FOR_JOB | CLI_FOR_RECOMMEND,
     CLI_FOR_ALL = CLI_FOR_JOB | CLI_FOR_SYSTEM,
-    CLI_FOR_ROWS = CLI_FOR_ALL | CLI_FOR_CONVERT,
-    CLI_FOR_OUTPUTS = CLI_FOR_ALL | CLI_FOR_REPORT,
-    CLI_FOR_FILES = CLI_FOR_ROWS | CLI_FOR_REPORT,
+    CLI_FOR_ROWS = CLI_FOR_ALL | CLI_FOR_CONVERTS,
+    CLI_FOR_OUTPUTS = CLI_FOR_ALL | CLI_FOR_REPORT | CLI_FOR_EXPORT,
+    CLI_FOR_FILES = CLI_FOR_ROWS | CLI_FOR_REPORT | CLI_FOR_RUNS,
     CLI_FOR_ADVICE = CLI_FOR_RECOMMEND | CLI_FOR_REPORT,
     CLI_FOR_PLACES = CLI_FOR_ALL | CLI_FOR_INFO,
     CLI_FOR_ANY_COMMAND = (1 << CLI_COMMAND_COUNT) - 1
@@ -155,6 +165,7 @@ struct cli_invocation {
     bool version;
     const char *config_path;       /* NULL: the usual place; "none": no file */
     char *config_text;             /* owned: strings that came from the file live here */
+    char *joined;                  /* owned: the texts of an option that was given several times */
     struct trk_error config_fault; /* of a file that this command can do without; code 0: none */
     struct cli_options options;
     enum cli_source sources[CLI_OPTION_COUNT];

@@ -60,14 +60,6 @@ int cli_rent_init(struct cli_rent *rent, const struct cli_options *options)
     return pen.is_full ? -EINVAL : 0;
 }
 
-void cli_rent_warn(const char *json)
-{
-    char *warning = trk_json_text(json, "warning");
-    if (warning && *warning && strcmp(warning, "null") != 0)
-        fprintf(stderr, "resource-tracker: %s\n", warning);
-    trk_free(warning);
-}
-
 int cli_rent_fail(const struct cli_rent *rent, const struct trk_error *error)
 {
     bool may_be_online = error->code == -ENOTSUP || error->code == -ENOENT;
@@ -79,31 +71,6 @@ int cli_rent_fail(const struct cli_rent *rent, const struct trk_error *error)
 
 /* ---- the answer ---------------------------------------------------------------------- */
 
-/* A list's row, which the caller frees; NULL behind its end. Asked for once, since each question reads the whole answer. */
-static char *row_of(const char *json, const char *list, int index)
-{
-    char path[32];
-    snprintf(path, sizeof path, "%s.%d", list, index);
-    return trk_json_text(json, path);
-}
-
-static double figure(const char *json, const char *path)
-{
-    char *value = trk_json_text(json, path);
-    double result = value && *value && strcmp(value, "null") != 0 ? strtod(value, NULL) : NAN;
-    trk_free(value);
-    return result;
-}
-
-static char *word(const char *json, const char *path, char ret_text[64])
-{
-    char *value = trk_json_text(json, path);
-    snprintf(ret_text, 64, "%s", value && strcmp(value, "null") != 0 ? value : "");
-    cli_text_make_printable(ret_text);
-    trk_free(value);
-    return ret_text;
-}
-
 /* Small sums keep their digits: a run of a second costs millionths. */
 static const char *dollars(double usd, char text[CLI_HUMAN_SIZE])
 {
@@ -114,16 +81,13 @@ static const char *dollars(double usd, char text[CLI_HUMAN_SIZE])
 }
 
 /* "aws m5.large", "hcloud cax11 (arm64)" where a program for x86_64 does not run. */
-static const char *server_name(const char *row, char ret_name[NAME_SIZE])
+static const char *server_name(const char *vendor, const char *server, const char *architecture,
+                               char ret_name[NAME_SIZE])
 {
-    char vendor[64], server[64], processor[64];
-    word(row, "vendor_id", vendor);
-    if (!*word(row, "api_reference", server))
-        word(row, "server_id", server);
-    word(row, "cpu_architecture", processor);
-    bool is_usual = !*processor || strcmp(processor, "x86_64") == 0;
+    bool is_usual = !*architecture || strcmp(architecture, "x86_64") == 0;
     snprintf(ret_name, NAME_SIZE, "%s%s%s%s%s%s", vendor, *vendor ? " " : "", server,
-             is_usual ? "" : " (", is_usual ? "" : processor, is_usual ? "" : ")");
+             is_usual ? "" : " (", is_usual ? "" : architecture, is_usual ? "" : ")");
+    cli_text_make_printable(ret_name);
     return ret_name;
 }
 
@@ -169,25 +133,26 @@ static void fill_head(struct server_row *head, bool spot)
         snprintf(head->cell[COLUMN_REGION], NAME_SIZE, "spot in");
 }
 
-static void fill_row(const char *server, bool spot, struct server_row *row)
+static void put_count(char cell[NAME_SIZE], double count)
 {
-    char text[64], words[CLI_HUMAN_SIZE];
-    double percent = figure(server, spot ? "cost_savings_spot.percent" : "cost_savings.percent");
-    double cost =
-        figure(server, spot ? "best_spot_price_duration" : "best_ondemand_price_duration");
-    server_name(server, row->cell[COLUMN_NAME]);
-    strcpy(row->cell[COLUMN_CPUS], word(server, "vcpus", text));
-    strcpy(row->cell[COLUMN_MEMORY],
-           cli_human_bytes(figure(server, "memory_amount") * 1048576, words));
-    strcpy(row->cell[COLUMN_GPUS], word(server, "gpu_count", text));
-    strcpy(row->cell[COLUMN_HOUR], dollars(figure(server, "min_price_ondemand"), words));
-    strcpy(row->cell[COLUMN_SPOT], dollars(figure(server, "min_price_spot"), words));
-    strcpy(row->cell[COLUMN_COST], dollars(cost, words));
+    snprintf(cell, NAME_SIZE, isnan(count) ? "" : "%.10g", count);
+}
+
+static void fill_row(const struct trk_server_offer *server, struct server_row *row)
+{
+    char words[CLI_HUMAN_SIZE];
+    server_name(server->vendor, server->server, server->architecture, row->cell[COLUMN_NAME]);
+    put_count(row->cell[COLUMN_CPUS], server->vcpus);
+    strcpy(row->cell[COLUMN_MEMORY], cli_human_bytes(server->memory_mib * 1048576, words));
+    put_count(row->cell[COLUMN_GPUS], server->gpu_count);
+    strcpy(row->cell[COLUMN_HOUR], dollars(server->ondemand_usd, words));
+    strcpy(row->cell[COLUMN_SPOT], dollars(server->spot_usd, words));
+    strcpy(row->cell[COLUMN_COST], dollars(server->run_cost_usd, words));
     strcpy(row->cell[COLUMN_SAVED], "-");
-    if (!isnan(percent))
-        snprintf(row->cell[COLUMN_SAVED], NAME_SIZE, "%.2f %%", percent);
-    word(server, spot ? "spot_region" : "region", text);
-    strcpy(row->cell[COLUMN_REGION], *text ? text : "-");
+    if (!isnan(server->saved_percent))
+        snprintf(row->cell[COLUMN_SAVED], NAME_SIZE, "%.2f %%", server->saved_percent);
+    snprintf(row->cell[COLUMN_REGION], NAME_SIZE, "%s", *server->region ? server->region : "-");
+    cli_text_make_printable(row->cell[COLUMN_REGION]);
 }
 
 static bool add_row(struct server_table *table)
@@ -201,19 +166,16 @@ static bool add_row(struct server_table *table)
 }
 
 /* False without memory. */
-static bool fill_table(struct server_table *table, const char *json, bool spot)
+static bool fill_table(struct server_table *table, const trk_rent *rent, bool spot)
 {
+    struct trk_server_offer offer = {.size = sizeof offer};
     if (!add_row(table))
         return false;
     fill_head(&table->row[0], spot);
-    char *server;
-    for (int i = 0; (server = row_of(json, "servers", i)); i++) {
-        bool has_room = add_row(table);
-        if (has_room)
-            fill_row(server, spot, &table->row[i + 1]);
-        trk_free(server);
-        if (!has_room)
+    for (size_t i = 0; trk_rent_server(rent, i, spot, &offer) == 0; i++) {
+        if (!add_row(table))
             return false;
+        fill_row(&offer, &table->row[i + 1]);
     }
     return true;
 }
@@ -275,14 +237,14 @@ static void print_table(const struct server_table *table)
     }
 }
 
-static void add_servers(struct cli_text *text, const char *json, bool spot)
+static void add_servers(struct cli_text *text, const trk_rent *rent,
+                        const struct trk_rent_info *info, bool spot)
 {
-    char a[64], b[64];
-    bool is_online = strcmp(word(json, "source", a), "keeper") == 0;
+    bool is_online = strcmp(info->source, "keeper") == 0;
     cli_text_add(text, "\nCheapest servers that fit (%s%s of %s):\n", spot ? "by spot price, " : "",
-                 is_online ? "Spare Cores Keeper" : "price table", word(json, "date", b));
+                 is_online ? "Spare Cores Keeper" : "price table", info->date);
     struct server_table table = {0};
-    if (!fill_table(&table, json, spot)) {
+    if (!fill_table(&table, rent, spot)) {
         cli_text_add(text, "  no memory for the list\n");
     } else if (table.rows == 1) {
         cli_text_add(text, "  none\n");
@@ -297,86 +259,74 @@ static void add_servers(struct cli_text *text, const char *json, bool spot)
 /* ---- where to finish, and the whole ---------------------------------------------------- */
 
 /* As wide as the longest name, so that the figures stand below each other; 0: there is none. */
-static int finish_name_columns(const char *json)
+static int finish_name_columns(const trk_rent *rent)
 {
-    char name[NAME_SIZE], *row;
+    char name[NAME_SIZE];
     size_t widest = 0;
-    for (int i = 0; (row = row_of(json, "finish", i)); i++) {
-        size_t columns = cli_text_columns(server_name(row, name));
+    struct trk_finish_offer offer = {.size = sizeof offer};
+    for (size_t i = 0; trk_rent_finish(rent, i, &offer) == 0; i++) {
+        size_t columns =
+            cli_text_columns(server_name(offer.vendor, offer.server, offer.architecture, name));
         widest = columns > widest ? columns : widest;
-        trk_free(row);
     }
     return (int)widest;
 }
 
-static void add_finish_row(struct cli_text *text, const char *row, int columns)
+static void add_finish(struct cli_text *text, const trk_rent *rent, bool spot)
 {
-    char vcpus[64], cheapest[64], name[NAME_SIZE], time[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE],
-        cost[CLI_HUMAN_SIZE];
-    bool is_cheapest = strcmp(word(row, "cheapest", cheapest), "true") == 0;
-    cli_text_add(text, "  %-*s %4s %10s %9s %9s%s\n", columns, server_name(row, name),
-                 word(row, "vcpus", vcpus), cli_human_seconds(figure(row, "seconds"), time),
-                 dollars(figure(row, "price"), price), dollars(figure(row, "cost"), cost),
-                 is_cheapest ? "  cheapest" : "");
-    flush(text);
-}
-
-static void add_finish(struct cli_text *text, const char *json, bool spot)
-{
-    int columns = finish_name_columns(json);
+    int columns = finish_name_columns(rent);
     if (columns == 0)
         return;
     cli_text_add(text, "\nCheapest to finish on, by cores (%stime and cost at least):\n",
                  spot ? "by spot price, " : "");
     cli_text_add(text, "  %-*s %4s %10s %9s %9s\n", columns, "", "CPUs", "time", "an hour",
                  "costs");
-    char *row;
-    for (int i = 0; (row = row_of(json, "finish", i)); i++) {
-        add_finish_row(text, row, columns);
-        trk_free(row);
+    struct trk_finish_offer offer = {.size = sizeof offer};
+    for (size_t i = 0; trk_rent_finish(rent, i, &offer) == 0; i++) {
+        char name[NAME_SIZE], time[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE], cost[CLI_HUMAN_SIZE];
+        cli_text_add(text, "  %-*s %4.10g %10s %9s %9s%s\n", columns,
+                     server_name(offer.vendor, offer.server, offer.architecture, name), offer.vcpus,
+                     cli_human_seconds(offer.seconds, time), dollars(offer.usd_hour, price),
+                     dollars(offer.cost_usd, cost), offer.is_cheapest ? "  cheapest" : "");
+        flush(text);
     }
 }
 
-static void add_run(struct cli_text *text, const char *json)
+static void add_run(struct cli_text *text, const struct trk_rent_info *info)
 {
-    char vendor[64], server[64], region[64], priced[64], date[64], inferred[64], same[64],
-        cost[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE], line[640];
-    double costs = figure(json, "run.run_costs");
-    if (isnan(costs))
+    char cost[CLI_HUMAN_SIZE], price[CLI_HUMAN_SIZE], line[640];
+    bool is_same = info->run_price_is_of_region;
+    if (isnan(info->run_cost_usd))
         return;
-    bool is_inferred = strcmp(word(json, "run.server_id_inferred", inferred), "true") == 0;
-    bool is_same = strcmp(word(json, "run.price_is_of_region", same), "true") == 0;
-    word(json, "run.region", region);
-    word(json, "run.price_region", priced);
     snprintf(line, sizeof line, "The last run cost %s on %s %s%s%s%s: %s an hour%s%s%s (%s).",
-             dollars(costs, cost), word(json, "run.vendor_id", vendor),
-             word(json, "run.server_id", server), is_inferred ? " (by its size)" : "",
-             *region ? " in " : "", region, dollars(figure(json, "run.price"), price),
-             is_same ? "" : ", the price of ",
-             is_same   ? ""
-             : *priced ? priced
-                       : "its cheapest region",
-             is_same ? "" : ", since none of its region is known", word(json, "run.date", date));
+             dollars(info->run_cost_usd, cost), info->run_vendor, info->run_server,
+             info->run_server_is_inferred ? " (by its size)" : "", *info->run_region ? " in " : "",
+             info->run_region, dollars(info->run_usd_hour, price), is_same ? "" : ", the price of ",
+             is_same                   ? ""
+             : *info->run_price_region ? info->run_price_region
+                                       : "its cheapest region",
+             is_same ? "" : ", since none of its region is known", info->run_price_date);
+    cli_text_make_printable(line);
     cli_text_add(text, "\n");
     cli_text_add_wrapped(text, 0, line);
 }
 
-void cli_rent_print(const char *json, bool spot)
+void cli_rent_print(const trk_rent *rent, bool spot)
 {
     struct cli_text text = {0};
-    cli_rent_warn(json);
-    add_servers(&text, json, spot);
-    add_finish(&text, json, spot);
-    add_run(&text, json);
-    if (figure(json, "needs.memory") <= 0)
+    struct trk_rent_info info = {.size = sizeof info};
+    trk_rent_info(rent, &info);
+    if (info.warning)
+        fprintf(stderr, "resource-tracker: %s\n", info.warning);
+    add_servers(&text, rent, &info, spot);
+    add_finish(&text, rent, spot);
+    add_run(&text, &info);
+    if (info.memory_mib <= 0)
         cli_text_add(&text, "\nMemory was not measured: these servers fit by their cores alone.\n");
-    char *note = trk_json_text(json, "note"), *credit = trk_json_text(json, "credit");
     cli_text_add(&text, "\n");
-    if (note && *note && strcmp(note, "null") != 0)
-        cli_text_add_wrapped(&text, 0, note);
-    if (credit && strcmp(credit, "null") != 0)
-        cli_text_add_wrapped(&text, 0, credit);
+    if (info.note)
+        cli_text_add_wrapped(&text, 0, info.note);
+    if (info.credit)
+        cli_text_add_wrapped(&text, 0, info.credit);
     flush(&text);
-    trk_free(credit);
-    trk_free(note);
 }

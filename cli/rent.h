@@ -19,10 +19,7 @@ int cli_rent_init(struct cli_rent *rent, const struct cli_options *options);
 /* Says why there is no answer, and that --online may help where only the price table was asked. */
 int cli_rent_fail(const struct cli_rent *rent, const struct trk_error *error);
 
-/* The "warning" of an answer or of trk_catalog_info on standard error, if it has one. */
-void cli_rent_warn(const char *json);
-
 /* The answer of trk_recommendation_servers as tables on standard output, with its credit. */
-void cli_rent_print(const char *json, bool spot);
+void cli_rent_print(const trk_rent *rent, bool spot);
 
 #endif

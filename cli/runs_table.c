@@ -23,8 +23,12 @@ void cli_run_outcome(const struct trk_run_info *run, char ret_text[CLI_OUTCOME_S
         snprintf(ret_text, CLI_OUTCOME_SIZE, "damaged");
     else if (run->running)
         snprintf(ret_text, CLI_OUTCOME_SIZE, "running");
+    else if (run->is_unknown)
+        snprintf(ret_text, CLI_OUTCOME_SIZE, "unknown");
     else if (run->interrupted)
         snprintf(ret_text, CLI_OUTCOME_SIZE, "interrupted");
+    else if (run->oom_kills > 0 && run->exit_signal)
+        snprintf(ret_text, CLI_OUTCOME_SIZE, "out of memory");
     else if (!isnan(run->time_limit_seconds))
         snprintf(ret_text, CLI_OUTCOME_SIZE, "time limit");
     else if (run->exit_signal)
@@ -47,6 +51,15 @@ static void put_time(const struct trk_run_info *run, const char *format, char *r
 void cli_run_started(const struct trk_run_info *run, char ret_text[CLI_STARTED_SIZE])
 {
     put_time(run, "%Y-%m-%d %H:%M:%S", ret_text);
+}
+
+void cli_run_where(const struct trk_run_info *run, char ret_text[CLI_WHERE_SIZE])
+{
+    char age[CLI_HUMAN_SIZE];
+    double seconds = (double)time(NULL) - run->last_write_time;
+    snprintf(ret_text, CLI_WHERE_SIZE, "%s, last row %s ago",
+             *run->host ? run->host : "unknown host",
+             cli_human_or_dash(cli_human_seconds, seconds > 0 ? seconds : 0, age));
 }
 
 /* As ls does it: the hour of what is recent, the year of what is not. */
@@ -194,7 +207,7 @@ static void print_row(const struct layout *layout, struct row *row)
 /* Programs that read it find each figure where it always stands. */
 static struct layout layout_for_programs(void)
 {
-    struct layout layout = {.width = {24, 8, 19, 12, 12, 12, 9, 11}, .subject = SUBJECT_SIZE};
+    struct layout layout = {.width = {24, 8, 19, 12, 12, 12, 9, 13}, .subject = SUBJECT_SIZE};
     layout.is_hidden[COLUMN_TAIL] = layout.is_hidden[COLUMN_DAY] = true;
     return layout;
 }

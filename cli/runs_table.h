@@ -6,10 +6,13 @@
 
 #include <stdbool.h>
 
-enum { CLI_OUTCOME_SIZE = 24, CLI_STARTED_SIZE = 24 };
+enum { CLI_OUTCOME_SIZE = 24, CLI_STARTED_SIZE = 24, CLI_WHERE_SIZE = 128 };
 
 /* "exit 0", "running", "damaged", ... */
 void cli_run_outcome(const struct trk_run_info *run, char ret_text[CLI_OUTCOME_SIZE]);
+
+/* Of a run whose state is not known: "node7, last row 12.0 min ago". */
+void cli_run_where(const struct trk_run_info *run, char ret_text[CLI_WHERE_SIZE]);
 
 /* The local time, or "-". */
 void cli_run_started(const struct trk_run_info *run, char ret_text[CLI_STARTED_SIZE]);

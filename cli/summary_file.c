@@ -127,22 +127,21 @@ int cli_summary_save(trk_session *session, const struct cli_options *options)
 
 int cli_record_keep(trk_session *session, const struct cli_options *options)
 {
-    if (!cli_record_wanted(options))
-        return 0;
     char id[32];
     struct trk_error error = {0};
-    int code = trk_session_save(session, id, &error);
+    int code = options->no_save ? 0 : trk_session_save(session, id, &error);
     /* A home folder that cannot be written to stays so: that is part of the summary, which -q leaves out. */
     bool is_unwritable = code == -EACCES || code == -EROFS || code == -ENOENT || code == -ENOTDIR;
     if (code < 0 && options->report_path)
-        cli_fail("--report %s can't be made, since the run is not kept: %s", options->report_path,
+        cli_fail("--report %s cannot be made, since the run is not kept: %s", options->report_path,
                  error.message);
     else if (code < 0 && code != -ENODATA && !(options->quiet && is_unwritable))
         cli_fail("this run is not kept: %s; --no-save is for runs that need not be", error.message);
-    return code < 0 ? (options->report_path ? code : 0) : cli_report_save(id, options);
+    return code < 0 ? (options->report_path ? code : 0) : cli_report_save(session, options);
 }
 
-bool cli_record_wanted(const struct cli_options *options)
+void cli_record_ask(const struct cli_options *options, struct trk_options *session_options)
 {
-    return !options->no_save || options->report_path;
+    session_options->save = !options->no_save;
+    session_options->hold_rows = options->no_save && options->report_path;
 }

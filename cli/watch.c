@@ -87,7 +87,7 @@ int cli_watch(const struct cli_options *options, pid_t pid)
 
     struct trk_options session_options = options->session;
     session_options.signal_fd = signals.fd;
-    session_options.save = cli_record_wanted(options);
+    cli_record_ask(options, &session_options);
     session_options.job_name = options->job_name;
     session_options.key = options->key;
     session_options.list_processes = options->processes_path != NULL;

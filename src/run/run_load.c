@@ -179,6 +179,9 @@ int trk__run_load_at(int dir_fd, const char *path, enum trk_run_extent extent,
         (memcmp(magic, "TRKRUN1\n", sizeof magic) == 0 ||
          memcmp(magic, "TRKROWS", sizeof magic) == 0))
         return load_with_reader(dir_fd, path, extent, ret_run, error);
+    const char *dot = strrchr(path, '.');
+    if (dot && (strcmp(dot, ".run") == 0 || strcmp(dot, ".rows") == 0))
+        return trk__error_set(error, -EBADMSG, "%s: not a run file", path);
     if (S_ISFIFO(status.st_mode)) /* a reader waits for the writer from here on */
         fcntl(fd, F_SETFL, 0);
     return trk__run_snapshot_read_fd(trk__steal_fd(&fd), path, extent, ret_run, error);

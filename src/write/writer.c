@@ -44,6 +44,23 @@ static const struct trk_writer_ops *choose_format(const char *path, enum trk_for
     return id == TRK_FORMAT_AUTO ? formats[0].ops : NULL;
 }
 
+/* A name that promises another form is refused, so that no file holds CSV under it. */
+static int check_suffix(const char *path, enum trk_format id, struct trk_error *error)
+{
+    static const char *const others[] = {".json", ".gz",   ".parquet", ".feather", ".arrow", ".zst",
+                                         ".xlsx", ".html", ".zip",     ".xz",      ".bz2"};
+    for (size_t i = 0; id == TRK_FORMAT_AUTO && i < sizeof others / sizeof *others; i++)
+        if (ends_with(path, others[i]))
+            return trk__error_set(error, -EINVAL,
+                                  "%s: rows are not written as %s; name it .csv, .jsonl or "
+                                  ".sqlite, or give --format%s",
+                                  path, others[i] + 1,
+                                  i < 2 ? ". resource-tracker export writes a run as .json, and "
+                                          ".gz of each"
+                                        : "");
+    return 0;
+}
+
 /* Frees all but what the format holds. */
 static void writer_free(struct trk_writer *writer)
 {
@@ -90,6 +107,9 @@ int trk__writer_open(const char *path, enum trk_format format, enum trk_schema s
                      struct trk_error *error)
 {
     const struct trk_writer_ops *ops = choose_format(path, format);
+    int wrong = check_suffix(path, format, error);
+    if (wrong < 0)
+        return wrong;
     if (!ops)
         return trk__error_set(error, -EINVAL, "no output format has number %d", (int)format);
     struct trk_writer *writer = writer_new(ops, path, schema, rows);

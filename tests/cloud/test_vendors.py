@@ -225,9 +225,9 @@ def test_all_hang(tracker, tmp_path):
 # ---- nobody is asked ----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("dmi, route, options, env", [
-    (LOCAL, True, [], {}), (None, False, [], {}), (BY_NAME["aws"].dmi, True, ["--no-cloud"], {}),
+    (LOCAL, True, [], {}), (None, False, [], {}), (BY_NAME["aws"].dmi, True, ["--cloud=off"], {}),
     (BY_NAME["aws"].dmi, True, ["--cloud", "off"], {}), (BY_NAME["aws"].dmi, True, [], {"TRACKER_CLOUD": "off"}),
-], ids=["own machine", "no firmware, no route", "--no-cloud", "--cloud off", "TRACKER_CLOUD"])
+], ids=["own machine", "no firmware, no route", "--cloud=off", "--cloud off", "TRACKER_CLOUD"])
 def test_no_packet_leaves(tracker, tmp_path, dmi, route, options, env):
     root = make_root(tmp_path / "root", dmi, route)
     with serve(BY_NAME["aws"]) as service:
@@ -351,6 +351,6 @@ def test_end_is_not_delayed(tracker, no_firmware):
 
 def test_no_cloud_in_a_run(tracker, no_firmware):
     before = packets()
-    record = run_job(tracker, ["sleep", "1.3"], "--no-cloud")
+    record = run_job(tracker, ["sleep", "1.3"], "--cloud=off")
     assert packets() == before
     assert record["cloud_info"] is None and record["metadata"]["discover_cloud"] is False

@@ -187,7 +187,7 @@ def test_summary_of_instances(tmp_path):
 def test_record(tmp_path):
     """The machine's facts, each GPU's peaks and its series."""
     world = World(str(tmp_path), GPUS)
-    with Tracking(world, tmp_path / "rows.csv", "-q", "--no-cloud") as tracking:
+    with Tracking(world, tmp_path / "rows.csv", "-q", "--cloud=off") as tracking:
         tracking.wait_for(lambda rows: len(settled(rows)) > 3)
         tracking.end()
     [path] = glob.glob(os.path.join(os.environ["XDG_STATE_HOME"], "resource-tracker", "runs", "*.json.gz"))

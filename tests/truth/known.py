@@ -39,7 +39,7 @@ def rights(half, *command):
 @functools.lru_cache(maxsize=None)
 def info(half, around=()):
     """What `info` says: {name: (available, what it gives or why not)}."""
-    text = helpers.run([*around, *rights(half, helpers.binary(), "info", "--no-cloud")], capture_output=True,
+    text = helpers.run([*around, *rights(half, helpers.binary(), "info", "--cloud=off")], capture_output=True,
                           text=True, check=True).stdout
     lines = re.findall(r"(?m)^  (\w+) +(yes|no) +(.*)$", text)
     return {name: (answer == "yes", words) for name, answer, words in lines}

@@ -27,9 +27,9 @@ try job --in
 try attach --memory-b
 # What stands behind a command: actions, files; and options behind those.
 try runs ''
-try runs s
-try runs rm ''
-try runs export sn
+try runs r
+try runs remove ''
+try export --format sn
 try runs --match runs p
 try runs prune --o
 try catalog ''

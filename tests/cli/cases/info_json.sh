@@ -1,4 +1,4 @@
-resource-tracker info --no-cloud --json > info.json
+resource-tracker info --cloud=off --json > info.json
 python3 - <<'PYTHON'
 import json
 info = json.load(open("info.json"))

@@ -4,7 +4,7 @@ resource-tracker -q --no-save --report probe.html true 2>&1 | grep -q 'this buil
 resource-tracker -q --report with.html sh -c 'exit 3'
 echo "the job's status stays: $?"
 head -c 15 with.html && echo
-id=$(resource-tracker runs --json | sed -n '1s/.*"id":"\([^"]*\)".*/\1/p')
+id=$(resource-tracker runs --json | sed -n '2s/.*"id":"\([^"]*\)".*/\1/p')
 resource-tracker report -o first.html "$id" && resource-tracker report "$id" -o second.html
 resource-tracker report >third.html
 for file in first second third; do

@@ -1,4 +1,4 @@
-# A record in the forms of other tools; what it does not keep is a dash or left out.
+# A run in the forms of other tools; what it does not keep is a dash or left out.
 cat > run.json <<'END'
 {"metadata": {"version": 1, "interval": 1, "start_time": 1000.0, "stop_time": 1090.5, "wall_seconds": 90.5, "duration": 91.5,
   "command": ["sort", "-n", "a b"], "job_name": null, "exit_code": 3, "signal": null},
@@ -8,12 +8,16 @@ cat > run.json <<'END'
  "process_metrics": [], "system_metrics": []}
 END
 for format in snakemake nextflow time hyperfine; do
-    resource-tracker runs export $format run.json
+    resource-tracker export run.json --format $format
     echo "exit $?"
 done
+resource-tracker export --format time - < run.json | tail -1
 resource-tracker -q sh -c 'exit 4'
-resource-tracker runs export time | tail -1
-resource-tracker runs export csv; echo "exit $?"
-resource-tracker runs export; echo "exit $?"
-resource-tracker runs export time nosuch; echo "exit $?"
-resource-tracker runs export time >/dev/full; echo "exit $?"
+resource-tracker export --format time | tail -1
+resource-tracker export --format xml; echo "exit $?"
+resource-tracker export nosuch --format time; echo "exit $?"
+resource-tracker export one two; echo "exit $?"
+resource-tracker export --format time >/dev/full; echo "exit $?"
+resource-tracker export --format time -o run.txt; echo "exit $?"
+resource-tracker export --format time -o run.txt; echo "exit $?"
+resource-tracker runs export time; echo "exit $?"

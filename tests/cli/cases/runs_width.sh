@@ -34,7 +34,7 @@ resource-tracker runs
 for columns in 160 100 80 60 40; do
     python3 at.py $columns
 done
-resource-tracker runs show 1f2e3d4c | head -2
-resource-tracker runs show 20200301 | sed -n 2p
-resource-tracker runs show 2e3d4c
-resource-tracker runs rm 00c0ffee && resource-tracker runs | tail -n +2 | cut -c 1-24
+resource-tracker show 1f2e3d4c | head -2
+resource-tracker show 20200301 | sed -n 2p
+resource-tracker show 2e3d4c
+resource-tracker runs remove 00c0ffee && resource-tracker runs | tail -n +2 | cut -c 1-24
