@@ -158,13 +158,17 @@ static bool has_options_of(enum cli_command_id command, enum cli_option_sources 
 static void print_typed_ones(enum cli_command_id command, FILE *out)
 {
     char text[TEXT_SIZE] = "Only to be typed:";
-    size_t len = strlen(text);
+    size_t len = strlen(text), line = 0;
     for (int i = 0; i < CLI_OPTION_COUNT; i++) {
         const struct cli_option *option = &cli_option_table[i];
         bool is_typed =
             option->sources != CLI_SOURCES_ANYWHERE && option->group != CLI_GROUP_TESTING;
-        if (is_typed && option->commands & (1u << command) && len < sizeof text)
-            len += (size_t)snprintf(text + len, sizeof text - len, " --%s", option->long_name);
+        if (is_typed && option->commands & (1u << command) && len < sizeof text) {
+            bool is_full = len - line + strlen(option->long_name) + 4 > LINE_COLUMNS;
+            line = is_full ? len : line;
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s--%s", is_full ? "\n" : " ",
+                                    option->long_name);
+        }
     }
     fprintf(out, "%s.\n", text);
 }

@@ -7,7 +7,7 @@
 
 const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     [CLI_COMMAND_RUN] = {"run", "COMMAND [ARGUMENT...]",
-                         "run a command untouched and show at its end what it used", TRK_ROWS_BOTH,
+                         "run a command and show what it used", TRK_ROWS_BOTH,
                          NULL},
     [CLI_COMMAND_ATTACH] = {"attach", "PID", "track a process that runs already", TRK_ROWS_PROCESS,
                             "-"},

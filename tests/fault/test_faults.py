@@ -163,7 +163,7 @@ SCENARIOS = [
     Scenario("saved-attach", ["attach", *QUICK, "-o", "rows.jsonl"], {"rows.jsonl": jsonl_is_complete}, kind="attach",
              saves=True),
     Scenario("runs", ["runs"], {"stdout": None}, make_kept_run, kind="verb"),
-    Scenario("runs-show", ["runs", "show"], {"stdout": None}, make_kept_run, kind="verb"),
+    Scenario("show", ["show"], {"stdout": None}, make_kept_run, kind="verb"),
     Scenario("recommend", ["recommend", "--json"], {"stdout": None}, make_kept_run, kind="verb"),
     Scenario("report", ["report", "-o", "page.html"], {"page.html": html_is_complete}, make_kept_run, kind="verb"),
     Scenario("convert", ["convert", "rows.csv", "rows.jsonl"], {"rows.jsonl": jsonl_is_complete}, make_kept_run, kind="verb"),
@@ -265,7 +265,7 @@ def execute(scenario, folder, way=None):
     store = folder / "state" / "resource-tracker" / "runs"
     if store.exists():
         outcome.runs = run_plainly(work, ["runs", "--json"])
-        outcome.left |= {name for name in os.listdir(store) if not re.fullmatch(r"[-0-9a-f]*\.json\.gz|\.index", name)}
+        outcome.left |= {name for name in os.listdir(store) if not re.fullmatch(r"[-0-9a-f]*\.run", name)}
     outcome.caller, outcome.error, outcome.call, outcome.ways = page.read()
     return outcome
 
@@ -280,7 +280,7 @@ def says(scenario, outcome, *things):
 
 
 def kept_run_is_right(scenario, outcome):
-    runs = [json.loads(line) for line in outcome.runs.splitlines()]
+    runs = json.loads(outcome.runs)["runs"]
     return len(runs) == 1 and not runs[0].get("damage") and not runs[0]["running"] and (
         scenario.kind != "run" or runs[0]["exit_code"] == JOB_CODE)
 

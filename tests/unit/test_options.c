@@ -170,7 +170,8 @@ static void test_where_options_end(void)
     CHECK(invocation.command == CLI_COMMAND_RUN);
     CHECK_TEXT(parsed("-- --interval")->command[0], "--interval");
     CHECK_TEXT(parsed("-q -")->command[0], "-");
-    CHECK_TEXT(parsed("run")->command[0], "run"); /* no word of ours */
+    CHECK_TEXT(parsed("run -q run")->command[0], "run"); /* the verb, then a program of that name */
+    CHECK_TEXT(parsed("-- run")->command[0], "run");
     CHECK(parsed("attach -- 12")->pid == 12);
     CHECK_TEXT(parsed("env attach")->command[1], "attach");
 }
@@ -218,9 +219,11 @@ static void test_missing_and_wrong_values(void)
     check_refused("-i", "-i needs a value: -i SECONDS");
     check_refused("-q --output", "--output needs a value: --output FILE");
     check_refused("--output= x", "--output: the value is empty; give --output FILE");
-    check_refused("-f xml x", "-f: 'xml' is not one of csv, jsonl or sqlite");
+    check_refused("-f xml x", "-f: 'xml' is not one of csv, jsonl, sqlite, snapshot, snakemake, nextflow, time, "
+                  "hyperfine or openmetrics");
     check_refused("-f json x",
-                  "-f: 'json' is not one of csv, jsonl or sqlite; did you mean jsonl?");
+                  "-f: 'json' is not one of csv, jsonl, sqlite, snapshot, snakemake, nextflow, time, "
+                  "hyperfine or openmetrics; did you mean jsonl?");
 }
 
 static void test_operands(void)

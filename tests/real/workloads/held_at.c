@@ -12,7 +12,8 @@ static int is_about_files(long call)
 {
     static const long calls[] = {
         SYS_openat,   SYS_getdents64, SYS_newfstatat, SYS_fstat,  SYS_faccessat,  SYS_readlinkat,
-        SYS_unlinkat, SYS_renameat2,  SYS_pread64,    SYS_statx,  SYS_faccessat2,
+        SYS_unlinkat, SYS_renameat2,  SYS_pread64,    SYS_statx,  SYS_faccessat2, SYS_write,
+        SYS_fsync,    SYS_fdatasync,  SYS_ftruncate,
 #ifdef SYS_open /* what libc calls where the kernel has the older ones */
         SYS_open,     SYS_access,     SYS_stat,       SYS_unlink, SYS_rename,     SYS_readlink,
 #endif
