@@ -29,19 +29,6 @@ double trk__round_hundredths(double value)
     return nearest / 100;
 }
 
-double trk__round_request_bytes(double bytes)
-{
-    double step = 16 * TRK_MIB;
-    if (bytes >= 16 * TRK_GIB) {
-        step = TRK_GIB;
-    } else if (bytes > 512 * TRK_MIB) {
-        int exponent;
-        frexp(bytes, &exponent);
-        step = ldexp(1, exponent - 1) / 16;
-    }
-    return trk__fmax(1, trk__ceil(bytes / step)) * step;
-}
-
 const char *trk__size_words(double bytes, char ret_text[TRK_SIZE_WORDS_SIZE])
 {
     bool is_large = bytes >= 10 * TRK_GIB;

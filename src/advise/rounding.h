@@ -2,6 +2,8 @@
 #ifndef TRK_ADVISE_ROUNDING_H
 #define TRK_ADVISE_ROUNDING_H
 
+#include "run/figures.h"
+
 #define TRK_KIB 1024.0
 #define TRK_MIB 1048576.0
 #define TRK_GIB 1073741824.0
@@ -11,10 +13,6 @@ double trk__round_memory_mib(double mib);
 
 /* To two decimals, as Python's round(value, 2): by the exact binary value, ties to even. */
 double trk__round_hundredths(double value);
-
-/* Up to a size that people write into a request and that wastes at most a sixteenth: multiples of 16 MiB
- * below 512 MiB, then of 1/16 of the power of two below it, whole GiB from 16 GiB on. In bytes. */
-double trk__round_request_bytes(double bytes);
 
 enum { TRK_SIZE_WORDS_SIZE = 32 };
 

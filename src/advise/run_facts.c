@@ -145,7 +145,6 @@ static void take_figures(struct trk_run_facts *facts, const struct trk_run *run)
     facts->peak_high_bytes = figures.memory_high_bytes;
     facts->memory_limit_bytes = run->limits.memory_bytes;
     facts->oom_killed = run->totals.oom_kills.value > 0;
-    facts->oom_advised_bytes = run->oom.advised_bytes;
     facts->cpu_limit_cores = run->limits.cpu_cores;
     facts->throttled_share = run->limits.throttled_seconds / facts->wall_seconds;
     facts->classic = trk__classic_stats(run);

@@ -76,6 +76,26 @@ void trk__run_stat(const struct trk_run *run, enum trk_metric metric,
     *ret_stats = stats;
 }
 
+double trk__round_request_bytes(double bytes)
+{
+    double step = 16 * 0x1p20;
+    if (bytes >= 16 * 0x1p30) {
+        step = 0x1p30;
+    } else if (bytes > 512 * 0x1p20) {
+        int exponent;
+        frexp(bytes, &exponent);
+        step = ldexp(1, exponent - 1) / 16;
+    }
+    return trk__fmax(1, trk__ceil(bytes / step)) * step;
+}
+
+double trk__limit_advice_bytes(double limit_bytes)
+{
+    if (isnan(limit_bytes))
+        return NAN;
+    return trk__round_request_bytes(trk__fmax(limit_bytes * 1.5, limit_bytes + 0x1p30));
+}
+
 static double first_known(double first, double second)
 {
     return isnan(first) ? second : first;

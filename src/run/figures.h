@@ -30,6 +30,14 @@ static inline bool trk__may_be_extreme(enum trk_kind kind, double row_seconds,
     return kind != TRK_KIND_RATE || !(row_seconds < interval_seconds / 4);
 }
 
+/* Up to a size that people write into a request and that wastes at most a sixteenth: multiples of 16 MiB
+ * below 512 MiB, then of 1/16 of the power of two below it, whole GiB from 16 GiB on. In bytes. */
+double trk__round_request_bytes(double bytes);
+
+/* What to ask for where a limit was too small and the need is not known: half as much again, and at least a GiB more,
+ * rounded as above. NaN stays. */
+double trk__limit_advice_bytes(double limit_bytes);
+
 /* Seconds that a row of a table covers. */
 double trk__run_row_seconds(const struct trk_run *run, const struct trk_series *series, size_t row);
 

@@ -1,16 +1,11 @@
 #include "base/real.h"
 #include "base/sized.h"
+#include "run/figures.h"
 #include "session/session.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
-
-/* Users of a limit that failed need more than it: half as much again, or a GiB. */
-static double advised_bytes(double limit_bytes)
-{
-    return trk__fmax(limit_bytes * 1.5, limit_bytes + (double)(1 << 30));
-}
 
 /* Where the kernel's log does not name it: the limit of our cgroup; without one the machine's memory. */
 static double limit_that_was_hit(const struct trk_session *session)
@@ -58,7 +53,7 @@ void trk_session_summary(const trk_session *session, struct trk_summary *ret_sum
     if (summary.oom_kills.valid && summary.oom_kills.value > 0) {
         if (isnan(summary.oom_limit_bytes))
             summary.oom_limit_bytes = limit_that_was_hit(session);
-        summary.oom_advice_bytes = advised_bytes(summary.oom_limit_bytes);
+        summary.oom_advice_bytes = trk__limit_advice_bytes(summary.oom_limit_bytes);
     }
     trk__sized_give(ret_summary, &summary, sizeof summary);
 }

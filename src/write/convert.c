@@ -65,32 +65,23 @@ static bool has_place(const struct trk_series_column *column, enum trk_schema sc
                : name_in(schema, column->metric) != NULL;
 }
 
-static bool has_values(const struct trk_series *series, const struct trk_series_column *column)
-{
-    for (size_t row = 0; row < series->rows; row++)
-        if (!isnan(trk__series_value(column, row)))
-            return true;
-    return false;
-}
-
-/* In tables of both kinds names carry system_ or process_; in snapshots each kind has its own. Details have names of
- * schema full, and no place in another. */
+/* In tables of both kinds names carry system_ or process_; in snapshots each kind has its own. Details are
+ * beside the schema of a run: they come over to schema full, and are not missed elsewhere. */
 static void note_series(const struct trk_run *run, const struct trk_series *series,
                         enum trk_schema schema, struct trk_convert_report *report)
 {
     bool is_combined = run->process.rows && run->system.rows;
     const char *prefix = is_combined ? trk__scope_prefix(series->scope) : "";
-    bool is_detail = series->scope == TRK_SCOPE_ROW;
     if (!series->rows)
         return;
     for (size_t i = 0; i < series->columns; i++) {
         const struct trk_series_column *column = &series->column[i];
-        if (!has_place(column, schema) && (!is_detail || has_values(series, column)))
+        if (!has_place(column, schema))
             add_name(&report->lost, report->lost_names, sizeof report->lost_names, prefix,
                      column->name);
     }
     for (enum trk_metric metric = trk__scope_first(series->scope);
-         !is_detail && metric < trk__scope_end(series->scope); metric++)
+         metric < trk__scope_end(series->scope); metric++)
         if (name_in(schema, metric) && !trk__run_column(run, metric))
             add_name(&report->empty, report->empty_names, sizeof report->empty_names, prefix,
                      name_in(schema, metric));
@@ -101,7 +92,6 @@ static void note_all(const struct trk_run *run, enum trk_schema schema,
 {
     note_series(run, &run->system, schema, report);
     note_series(run, &run->process, schema, report);
-    note_series(run, &run->detail, schema, report);
 }
 
 /* ---- snapshots ----------------------------------------------------------------------- */

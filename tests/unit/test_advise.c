@@ -539,9 +539,31 @@ static void an_unknown_form_is_refused(void)
     CHECK(trk__paste_name(7) == NULL);
 }
 
+/* The end of a run that was killed says the same as `recommend`. */
+static void a_limit_that_failed_has_one_answer(void)
+{
+    static const double limits[] = {200 * TRK_MIB, 1e9, 5 * TRK_GIB, 77 * TRK_GIB};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct trk_run_facts run = {.wall_seconds = 60,
+                                    .samples = 60,
+                                    .peak_bytes = limits[i],
+                                    .peak_low_bytes = NAN,
+                                    .peak_high_bytes = NAN,
+                                    .memory_limit_bytes = limits[i],
+                                    .oom_killed = true,
+                                    .cpu_limit_cores = NAN,
+                                    .throttled_share = NAN};
+        struct trk_advice advice;
+        CHECK(trk__advise(&run, 1, 0.1, &advice) == 0);
+        CHECK_NEAR(advice.level[TRK_LEVEL_BALANCED].memory_bytes,
+                   trk__limit_advice_bytes(limits[i]), 0);
+    }
+}
+
 int main(int argc, char *argv[])
 {
     static const struct check_test tests[] = {
+        TEST(a_limit_that_failed_has_one_answer),
         TEST(memory_goes_up_to_the_next_size),
         TEST(sizes_are_readable),
         TEST(hundredths_go_by_the_exact_value),

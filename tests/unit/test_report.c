@@ -204,6 +204,20 @@ static void test_what_the_caller_says(void)
     CHECK(strstr(html, "\"integration\":\"metaflow\",\"status_failed\":true") != NULL);
     CHECK(strstr(html, "\"historical_stats\":[{\"process_cpu_usage\":{\"mean\":1.5}}]") != NULL);
     trk_free(html);
+    /* As Python writes what it does not know; the page would not load with it. */
+    options.historical_stats = "[{\"process_memory\": {\"mean\": NaN, \"max\": -Infinity}}]";
+    html = page_of(record, &options);
+    CHECK(strstr(html, "[{\"process_memory\":{\"mean\":null,\"max\":null}}]") != NULL);
+    CHECK(strstr(html, "NaN") == NULL ||
+          strstr(html, "\"historical_stats\":[{\"process_memory\":{\"mean\":NaN") == NULL);
+    trk_free(html);
+    static const char *const wrong[] = {"[] trailing", "{}", "[1", "", "null"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct trk_error error = {0};
+        options.historical_stats = wrong[i];
+        CHECK(trk_report(record, strlen(record), &options, &html, NULL, &error) == -EINVAL);
+        CHECK(strstr(error.message, "historical_stats") != NULL);
+    }
 }
 
 /* Twelve rows of one core saw 12 s; the kernel counted 14.4 s: processes lived between two looks. */
