@@ -1,6 +1,6 @@
 #include "cli.h"
 #include "human.h"
-#include "rent.h"
+#include "rent_table.h"
 #include "text.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "cli.h"
 #include "human.h"
 #include "message.h"
-#include "run_json.h"
+#include "run_members.h"
 #include "runs_table.h"
 
 #include <errno.h>

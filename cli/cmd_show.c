@@ -2,7 +2,7 @@
 #include "cli.h"
 #include "human.h"
 #include "phase_words.h"
-#include "run_json.h"
+#include "run_members.h"
 #include "runs_table.h"
 #include "sparkline.h"
 #include "text.h"

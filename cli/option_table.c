@@ -6,9 +6,8 @@
 #include <string.h>
 
 const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
-    [CLI_COMMAND_RUN] = {"run", "COMMAND [ARGUMENT...]",
-                         "run a command and show what it used", TRK_ROWS_BOTH,
-                         NULL},
+    [CLI_COMMAND_RUN] = {"run", "COMMAND [ARGUMENT...]", "run a command and show what it used",
+                         TRK_ROWS_BOTH, NULL},
     [CLI_COMMAND_ATTACH] = {"attach", "PID", "track a process that runs already", TRK_ROWS_PROCESS,
                             "-"},
     [CLI_COMMAND_SYSTEM] = {"system", NULL, "track the machine as a whole", TRK_ROWS_SYSTEM, "-"},

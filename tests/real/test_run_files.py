@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+import zlib
 from pathlib import Path
 
 import helpers
@@ -97,7 +98,7 @@ def test_a_run_file_cut_at_any_length_after_its_head_is_a_run(tmp_path):
     data, rows = whole.read_bytes(), shown(whole)["samples"]
     head = data.index(b"timestamp\n") - 16
     seen = set()
-    for size in random.Random(3).sample(range(head, len(data)), 60) + [len(data)]:
+    for size in [*random.Random(3).sample(range(head, len(data)), 60), len(data)]:
         for tail in (b"", b"\0" * (len(data) - size)):
             part = tmp_path / "part.run"
             part.write_bytes(data[:size] + tail)
@@ -128,7 +129,6 @@ def test_a_run_of_another_machine_is_neither_dead_nor_removed():
     cut = data[:data.rindex(b"{\"metadata\"") - 16]  # without its footer
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip().encode()
     other = b"00000000-0000-0000-0000-000000000000"
-    import zlib
     head_bytes = int.from_bytes(cut[12:16], "little")
     head = cut[24:24 + head_bytes].replace(boot, other)
     block = cut[8:16]
@@ -201,7 +201,7 @@ def random_run(chance):
     """A snapshot with what any run may have or lack."""
     interval = chance.choice([0.1, 1, 5])
     start, rows, time_now = 1.7e9, [], 1.7e9
-    for i in range(chance.randint(1, 40)):
+    for _ in range(chance.randint(1, 40)):
         is_last = chance.random() < 0.1
         time_now += interval * (chance.choice([0.01, 0.5]) if is_last else 1)
         rows.append({"timestamp": round(time_now, 3), "pid": 1, "children": 0, "utime": round(chance.random(), 3),

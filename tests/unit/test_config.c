@@ -225,8 +225,9 @@ static void test_config_errors(void)
         {"quiet = 1", "c.toml:1: quiet takes true or false, without quotes"},
         {"output = 1", "c.toml:1: output takes text in quotes"},
         {"output = [\"a\"]", "c.toml:1: output takes text in quotes"},
-        {"format = \"xml\"", "c.toml:1: format: 'xml' is not one of csv, jsonl, sqlite, snapshot, snakemake, nextflow, "
-                              "time, hyperfine or openmetrics"},
+        {"format = \"xml\"",
+         "c.toml:1: format: 'xml' is not one of csv, jsonl, sqlite, snapshot, snakemake, nextflow, "
+         "time, hyperfine or openmetrics"},
         {"quiet = true\nquiet = true", "c.toml:2: 'quiet' stands here a second time"},
         {"[run]\n[run]", "c.toml:2: [run] stands here a second time"},
         {"[reports]",

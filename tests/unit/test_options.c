@@ -219,11 +219,14 @@ static void test_missing_and_wrong_values(void)
     check_refused("-i", "-i needs a value: -i SECONDS");
     check_refused("-q --output", "--output needs a value: --output FILE");
     check_refused("--output= x", "--output: the value is empty; give --output FILE");
-    check_refused("-f xml x", "-f: 'xml' is not one of csv, jsonl, sqlite, snapshot, snakemake, nextflow, time, "
-                  "hyperfine or openmetrics");
-    check_refused("-f json x",
-                  "-f: 'json' is not one of csv, jsonl, sqlite, snapshot, snakemake, nextflow, time, "
-                  "hyperfine or openmetrics; did you mean jsonl?");
+    check_refused(
+        "-f xml x",
+        "-f: 'xml' is not one of csv, jsonl, sqlite, snapshot, snakemake, nextflow, time, "
+        "hyperfine or openmetrics");
+    check_refused(
+        "-f json x",
+        "-f: 'json' is not one of csv, jsonl, sqlite, snapshot, snakemake, nextflow, time, "
+        "hyperfine or openmetrics; did you mean jsonl?");
 }
 
 static void test_operands(void)

@@ -1,6 +1,6 @@
 /* A run as JSON for --json: docs/schema/runs.json, show.json. */
-#ifndef RESOURCE_TRACKER_CLI_RUN_JSON_H
-#define RESOURCE_TRACKER_CLI_RUN_JSON_H
+#ifndef RESOURCE_TRACKER_CLI_RUN_MEMBERS_H
+#define RESOURCE_TRACKER_CLI_RUN_MEMBERS_H
 
 #include "resource_tracker.h"
 

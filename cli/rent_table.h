@@ -1,6 +1,6 @@
 /* What to rent, for `recommend`: the wishes on the command line, and the answer for a person. */
-#ifndef RESOURCE_TRACKER_CLI_RENT_H
-#define RESOURCE_TRACKER_CLI_RENT_H
+#ifndef RESOURCE_TRACKER_CLI_RENT_TABLE_H
+#define RESOURCE_TRACKER_CLI_RENT_TABLE_H
 
 #include "cli.h"
 

@@ -1,4 +1,4 @@
-#include "rent.h"
+#include "rent_table.h"
 
 #include "human.h"
 #include "text.h"

@@ -1,4 +1,4 @@
-#include "run_json.h"
+#include "run_members.h"
 
 #include "text.h"
 
