@@ -100,6 +100,8 @@ static int make_run(struct trk_tracker *tracker, struct trk_run **ret_run, struc
         run->schema = strdup("v2");
         if (code == 0 && trk__tracker_events_path(tracker, path, sizeof path) == 0)
             trk__events_read(AT_FDCWD, path, run);
+        if (code == 0 && !run->events.item) /* no marks are a list too */
+            run->events.item = malloc(16 * sizeof(struct trk_run_event));
         if (code < 0 || !run->schema)
             code = trk__error_set(error, code < 0 ? code : -ENOMEM, "the snapshot cannot be made");
     }
