@@ -2,7 +2,6 @@
 
 import gc
 import http.server
-import os
 import struct
 import threading
 import time
