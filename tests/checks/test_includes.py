@@ -20,6 +20,8 @@ MAY_INCLUDE = {
     "gpu": "gpu platform account metric base",
     "run": "run metric base",
     "write": "write run metric base",
+    "compare": "compare base",
+    "sides": "sides compare base",
     "report": "report advise catalog run metric base",
     "advise": "advise catalog run metric base",
     "tracker": "tracker session host run write metric base",

@@ -73,3 +73,10 @@ def test_files_are_of_readable_length():
     lengths = {path: (ROOT / path).read_text().count("\n") for path in [*c_paths(), *paths("*.py")]}
     too_long = {path: lines for path, lines in lengths.items() if lines > LONG_FILES.get(path, FILE_LINES_MAX)}
     assert not too_long
+
+
+def test_the_comparison_is_small():
+    """Lines of code of src/compare, which is pure; comments do not count."""
+    lines = [line.strip() for path in c_paths() if path.startswith("src/compare/")
+             for line in (ROOT / path).read_text().splitlines()]
+    assert 0 < len([line for line in lines if line and not line.startswith(("/*", "*"))]) < 700

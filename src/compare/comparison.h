@@ -1,0 +1,52 @@
+/* Two sides of runs, figure by figure. */
+#ifndef TRK_COMPARE_COMPARISON_H
+#define TRK_COMPARE_COMPARISON_H
+
+#include "compare/figure.h"
+#include "compare/rank_test.h"
+
+enum trk_verdict {
+    TRK_VERDICT_ONE_SIDED, /* one side has no value */
+    TRK_VERDICT_ONE_RUN,   /* one value on a side: nothing can be said about noise */
+    TRK_VERDICT_TOO_FEW,   /* no result could reach the confidence */
+    TRK_VERDICT_EQUAL,     /* all values are the same */
+    TRK_VERDICT_NONE_SEEN,
+    TRK_VERDICT_DIFFERENT
+};
+
+/* What a figure is on a side. The outer bounds are those of the interval where each run's figure is anywhere in its
+ * bracket; equal to the interval where figures are exact. */
+struct trk_group {
+    size_t count; /* runs with a value; 0: the rest is NaN */
+    struct trk_interval median;
+    double outer_low, outer_high;
+    double fence_low, fence_high; /* values outside are outliers */
+};
+
+/* The same for both sides together, as a ratio or a difference. */
+struct trk_effect {
+    bool valid;
+    struct trk_interval of;
+    double outer_low, outer_high;
+};
+
+struct trk_comparison_row {
+    const char *phase; /* NULL: the whole run */
+    enum trk_figure_id figure;
+    struct trk_group base, new;
+    struct trk_effect ratio; /* not valid where a value is 0 */
+    struct trk_effect difference;
+    double p; /* Mann-Whitney; NaN without two values on each side */
+    double
+        visible_ratio; /* the smallest relative difference that is seen four times of five; NaN: not known */
+    enum trk_verdict verdict;
+    bool
+        bracketed; /* a difference was seen, but the brackets of the figures allow that there is none */
+};
+
+/* One figure. -ENOMEM. A row with no value on either side has verdict ONE_SIDED and counts of 0. */
+int trk__compare_figure(const struct trk_side_figures *base, const struct trk_side_figures *new,
+                        const char *phase, enum trk_figure_id figure,
+                        struct trk_comparison_row *ret_row);
+
+#endif

@@ -1,0 +1,229 @@
+#include "compare/gate.h"
+
+#include "base/error.h"
+#include "base/parse.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define FIGURES                                                                                    \
+    "wall_seconds, cpu_seconds, peak_memory, read_bytes, write_bytes, gpu_seconds, peak_vram or "  \
+    "cost"
+
+static const struct {
+    const char *name;
+    enum trk_figure_unit unit;
+    double size;
+} units[] = {
+    {"KiB", TRK_UNIT_BYTES, 0x1p10}, {"MiB", TRK_UNIT_BYTES, 0x1p20},
+    {"GiB", TRK_UNIT_BYTES, 0x1p30}, {"TiB", TRK_UNIT_BYTES, 0x1p40},
+    {"kB", TRK_UNIT_BYTES, 1e3},     {"MB", TRK_UNIT_BYTES, 1e6},
+    {"GB", TRK_UNIT_BYTES, 1e9},     {"TB", TRK_UNIT_BYTES, 1e12},
+    {"B", TRK_UNIT_BYTES, 1},        {"us", TRK_UNIT_SECONDS, 1e-6},
+    {"ms", TRK_UNIT_SECONDS, 1e-3},  {"min", TRK_UNIT_SECONDS, 60},
+    {"s", TRK_UNIT_SECONDS, 1},      {"h", TRK_UNIT_SECONDS, 3600},
+    {"USD", TRK_UNIT_USD, 1},
+};
+
+static const char *const unit_lists[] = {
+    [TRK_UNIT_SECONDS] = "a unit (us, ms, s, min, h)",
+    [TRK_UNIT_BYTES] = "a unit (B, KiB, MiB, GiB, TiB, kB, MB, GB, TB)",
+    [TRK_UNIT_USD] = "the unit USD",
+};
+
+struct reader {
+    struct trk_cursor cursor;
+    const char *text;
+    struct trk_error *error;
+};
+
+static int expected(const struct reader *reader, const char *what)
+{
+    int rest = (int)(reader->cursor.end - reader->cursor.at);
+    if (rest == 0)
+        return trk__error_set(reader->error, -EINVAL, "gate '%.200s': expected %s at the end",
+                              reader->text, what);
+    return trk__error_set(reader->error, -EINVAL, "gate '%.200s': expected %s at '%.*s'",
+                          reader->text, what, rest < 60 ? rest : 60, reader->cursor.at);
+}
+
+static bool is_word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Takes a word; empty where none stands here. */
+static struct trk_cursor take_word(struct reader *reader)
+{
+    trk__cursor_skip_blanks(&reader->cursor);
+    struct trk_cursor word = {reader->cursor.at, reader->cursor.at};
+    while (word.end < reader->cursor.end && is_word_char(*word.end))
+        word.end++;
+    reader->cursor.at = word.end;
+    return word;
+}
+
+static bool accept(struct reader *reader, const char *text)
+{
+    trk__cursor_skip_blanks(&reader->cursor);
+    return trk__cursor_accept(&reader->cursor, text);
+}
+
+/* Digits with or without a point and decimals; no exponent, no sign, no locale. */
+static bool take_number(struct reader *reader, double *ret_value)
+{
+    trk__cursor_skip_blanks(&reader->cursor);
+    const char *at = reader->cursor.at, *end = reader->cursor.end;
+    double value = 0, divisor = 1;
+    bool has_point = false, has_digit = false;
+    for (; at < end && ((*at >= '0' && *at <= '9') || (*at == '.' && !has_point)); at++) {
+        if (*at == '.') {
+            has_point = true;
+            continue;
+        }
+        has_digit = true;
+        value = value * 10 + (*at - '0');
+        divisor *= has_point ? 10 : 1;
+    }
+    if (!has_digit || !isfinite(value) || !isfinite(divisor))
+        return false;
+    reader->cursor.at = at;
+    *ret_value = value / divisor;
+    return true;
+}
+
+/* Takes a unit of the figure and multiplies the amount by it. A time or a cost without one is in seconds or USD. */
+static int take_unit(struct reader *reader, enum trk_figure_unit unit, double *amount)
+{
+    struct reader before = *reader;
+    struct trk_cursor word = take_word(reader);
+    if (word.at == word.end && unit != TRK_UNIT_BYTES)
+        return 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (units[i].unit == unit && trk__cursor_equals(&word, units[i].name)) {
+            *amount *= units[i].size;
+            return 0;
+        }
+    return expected(&before, unit_lists[unit]);
+}
+
+static int take_phase(struct reader *reader, char ret_phase[96])
+{
+    struct reader before = *reader;
+    bool is_quoted = accept(reader, "\"");
+    struct trk_cursor name = reader->cursor;
+    if (is_quoted)
+        name.end = memchr(name.at, '"', (size_t)(name.end - name.at));
+    else
+        name = take_word(reader);
+    if (!name.end || name.end == name.at || name.end - name.at > 95)
+        return expected(&before, "a phase of 1 to 95 bytes, in double quotes unless it is a word,");
+    trk__cursor_copy(&name, ret_phase, 96);
+    reader->cursor.at = name.end + is_quoted;
+    return 0;
+}
+
+static int take_limit(struct reader *reader, struct trk_gate *gate)
+{
+    enum trk_figure_unit unit = trk__figure_kinds[gate->figure].unit;
+    struct reader before = *reader;
+    struct trk_cursor word = take_word(reader);
+    gate->factor = 1;
+    gate->on_base = trk__cursor_equals(&word, "base");
+    if (!gate->on_base) {
+        *reader = before;
+        return take_number(reader, &gate->amount) ? take_unit(reader, unit, &gate->amount)
+                                                  : expected(reader, "a number or base");
+    }
+    double sign = accept(reader, "+") ? 1 : accept(reader, "-") ? -1 : 0;
+    if (sign == 0)
+        return 0;
+    double number;
+    if (!take_number(reader, &number))
+        return expected(reader, "a number");
+    if (accept(reader, "%")) {
+        gate->factor = 1 + sign * number / 100;
+        return 0;
+    }
+    gate->amount = sign * number;
+    trk__cursor_skip_blanks(&reader->cursor);
+    if (trk__cursor_at_end(&reader->cursor)) /* "base + 10": which of both is not clear */
+        return expected(reader, "% or a unit");
+    return take_unit(reader, unit, &gate->amount);
+}
+
+int trk__gate_parse(const char *text, struct trk_gate *ret_gate, struct trk_error *error)
+{
+    struct reader reader = {trk__cursor(text, strlen(text)), text, error}, before = reader;
+    struct trk_gate gate = {0};
+    struct trk_cursor word = take_word(&reader);
+    gate.figure = trk__figure_find(word.at, (size_t)(word.end - word.at));
+    if (gate.figure == TRK_FIGURE_COUNT)
+        return expected(&before, FIGURES);
+    before = reader;
+    word = take_word(&reader);
+    int code = 0;
+    if (trk__cursor_equals(&word, "in"))
+        code = take_phase(&reader, gate.phase);
+    else
+        reader = before;
+    if (code < 0)
+        return code;
+    bool is_over = accept(&reader, ">");
+    gate.is_under = !is_over && accept(&reader, "<");
+    if (!is_over && !gate.is_under)
+        return expected(&reader, "in, >, >=, < or <=");
+    gate.includes_limit = trk__cursor_accept(&reader.cursor, "=");
+    code = take_limit(&reader, &gate);
+    if (code < 0)
+        return code;
+    trk__cursor_skip_blanks(&reader.cursor);
+    if (!trk__cursor_at_end(&reader.cursor))
+        return expected(&reader, "nothing more");
+    *ret_gate = gate;
+    return 0;
+}
+
+static bool is_beyond(const struct trk_gate *gate, double value, double limit)
+{
+    return gate->is_under ? value < limit : value > limit;
+}
+
+/* Whether the whole interval or one end of it is beyond the limit. */
+static enum trk_gate_outcome outcome_of(const struct trk_gate *gate,
+                                        const struct trk_gate_result *r)
+{
+    bool low = is_beyond(gate, r->low, r->limit) || (gate->includes_limit && r->low == r->limit);
+    bool high = is_beyond(gate, r->high, r->limit) || (gate->includes_limit && r->high == r->limit);
+    return low && high ? TRK_GATE_FAILED : low || high ? TRK_GATE_UNCERTAIN : TRK_GATE_PASSED;
+}
+
+int trk__gate_check(const struct trk_gate *gate, const struct trk_side_figures *base,
+                    const struct trk_side_figures *new, struct trk_gate_result *ret_result)
+{
+    const struct trk_side_figures none = {0};
+    struct trk_comparison_row row;
+    int code = trk__compare_figure(gate->on_base && base ? base : &none, new,
+                                   *gate->phase ? gate->phase : NULL, gate->figure, &row);
+    if (code < 0)
+        return code;
+    struct trk_gate_result result = {
+        TRK_GATE_UNKNOWN, row.new.median.value, row.new.outer_low, row.new.outer_high, NAN,
+        gate->amount};
+    if (gate->on_base) {
+        result.base = row.base.median.value;
+        result.limit = result.base * gate->factor + gate->amount;
+    }
+    if (row.new.count && gate->on_base &&row.base.count) {
+        /* The interval of the effect, not of each side alone: it is narrower. */
+        bool is_ratio = gate->factor != 1 && row.ratio.valid;
+        const struct trk_effect *effect = is_ratio ? &row.ratio : &row.difference;
+        result.low = is_ratio ? result.base * effect->outer_low : result.base + effect->outer_low;
+        result.high =
+            is_ratio ? result.base * effect->outer_high : result.base + effect->outer_high;
+    }
+    if (row.new.count && (!gate->on_base || row.base.count))
+        result.outcome = outcome_of(gate, &result);
+    *ret_result = result;
+    return 0;
+}

@@ -1,0 +1,46 @@
+/* Limits that fail a build: "peak_memory > 2GiB", "cpu_seconds in load > base + 10%".
+ *
+ *   gate   = figure [ "in" phase ] ( ">" | ">=" | "<" | "<=" ) limit
+ *   phase  = a word, or any text in double quotes
+ *   limit  = amount | "base" [ ( "+" | "-" ) ( number "%" | amount ) ]
+ *   amount = number [ unit ]        sizes need their unit
+ */
+#ifndef TRK_COMPARE_GATE_H
+#define TRK_COMPARE_GATE_H
+
+#include "compare/comparison.h"
+
+#include "resource_tracker.h"
+
+struct trk_gate {
+    enum trk_figure_id figure;
+    char phase[96];      /* "": the whole run */
+    bool is_under;       /* < or <=, else > or >= */
+    bool includes_limit; /* >= or <= */
+    bool on_base;        /* the limit is base x factor + amount, else amount */
+    double factor;       /* 1.1 for + 10% */
+    double amount;       /* seconds, bytes or USD */
+};
+
+/* -EINVAL: `error` says what is wrong, where, and what can stand there. */
+int trk__gate_parse(const char *text, struct trk_gate *ret_gate, struct trk_error *error);
+
+enum trk_gate_outcome {
+    TRK_GATE_PASSED,
+    TRK_GATE_FAILED,
+    TRK_GATE_UNCERTAIN, /* the limit lies inside of the figure's interval or bracket */
+    TRK_GATE_UNKNOWN    /* a side that it needs has no such figure */
+};
+
+struct trk_gate_result {
+    enum trk_gate_outcome outcome;
+    double value, low, high; /* of the new side */
+    double base;             /* median of the base; NaN: the gate has none */
+    double limit;
+};
+
+/* `base` NULL: there is none. -ENOMEM. */
+int trk__gate_check(const struct trk_gate *gate, const struct trk_side_figures *base,
+                    const struct trk_side_figures *new, struct trk_gate_result *ret_result);
+
+#endif

@@ -1,0 +1,164 @@
+#include "sides/compare_words.h"
+
+#include "base/number.h"
+
+#include <math.h>
+
+/* With as many decimals as leave `digits` digits. */
+static void add_digits(struct trk_buffer *text, double value, int digits)
+{
+    int decimals = digits - 1;
+    for (double size = fabs(value); size >= 9.9995 && decimals > 0; size /= 10)
+        decimals--;
+    for (double size = fabs(value); size > 0 && size < 0.99995 && decimals < 6; size *= 10)
+        decimals++;
+    trk__number_add_fixed(text, value, value == 0 ? 0 : decimals);
+}
+
+void trk__figure_words(struct trk_buffer *text, enum trk_figure_unit unit, double value)
+{
+    static const char *const byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    static const char *const second_units[] = {"s", "ms", "us"};
+    size_t i = 0;
+    switch (unit) {
+    case TRK_UNIT_BYTES:
+        for (; fabs(value) >= 1023.5 && i < 5; i++)
+            value /= 1024;
+        add_digits(text, value, i ? 3 : 1);
+        trk__buffer_printf(text, " %s", byte_units[i]);
+        break;
+    case TRK_UNIT_SECONDS:
+        for (; value != 0 && fabs(value) < 0.9995 && i < 2; i++)
+            value *= 1000;
+        add_digits(text, value, 3);
+        trk__buffer_printf(text, " %s", second_units[i]);
+        break;
+    case TRK_UNIT_USD:
+        add_digits(text, value, 3);
+        trk__buffer_add_text(text, " USD");
+    }
+}
+
+void trk__percent_words(struct trk_buffer *text, double ratio)
+{
+    add_digits(text, 100 * ratio, 2);
+    trk__buffer_add_text(text, " %");
+}
+
+/* Above it a factor is easier to read than percent. */
+#define FACTOR_MIN 3.0
+
+/* "12 % more memory", "3.2 times as much memory", "4.0 KiB less data read". */
+static void add_effect(struct trk_buffer *text, const struct trk_comparison_row *row)
+{
+    const struct trk_figure_kind *kind = &trk__figure_kinds[row->figure];
+    bool is_more = row->difference.of.value >= 0;
+    if (row->difference.of.value == 0) {
+        trk__buffer_printf(text, "the same %s", kind->noun);
+        return;
+    }
+    if (row->ratio.valid && row->ratio.of.value >= FACTOR_MIN) {
+        trk__number_add_fixed(text, row->ratio.of.value, 1);
+        trk__buffer_printf(text, " times as much %s", kind->noun);
+        return;
+    }
+    if (row->ratio.valid)
+        trk__percent_words(text, fabs(row->ratio.of.value - 1));
+    else
+        trk__figure_words(text, kind->unit, fabs(row->difference.of.value));
+    trk__buffer_printf(text, " %s %s", is_more ? "more" : "less", kind->noun);
+}
+
+/* "95 % CI 9 to 15 %", in the direction of the effect. */
+static void add_interval(struct trk_buffer *text, const struct trk_comparison_row *row)
+{
+    const struct trk_figure_kind *kind = &trk__figure_kinds[row->figure];
+    const struct trk_interval *ratio = &row->ratio.of, *difference = &row->difference.of;
+    trk__buffer_printf(text, ", %.0f %% CI ", 100 * TRK_CONFIDENCE);
+    if (row->ratio.valid && ratio->value >= FACTOR_MIN) {
+        trk__number_add_fixed(text, ratio->low, 1);
+        trk__buffer_add_text(text, " to ");
+        trk__number_add_fixed(text, ratio->high, 1);
+    } else if (row->ratio.valid) {
+        bool is_more = ratio->value >= 1;
+        add_digits(text, 100 * (is_more ? ratio->low - 1 : 1 - ratio->high), 2);
+        trk__buffer_add_text(text, " to ");
+        trk__percent_words(text, is_more ? ratio->high - 1 : 1 - ratio->low);
+    } else {
+        bool is_more = difference->value >= 0;
+        trk__figure_words(text, kind->unit, is_more ? difference->low : -difference->high);
+        trk__buffer_add_text(text, " to ");
+        trk__figure_words(text, kind->unit, is_more ? difference->high : -difference->low);
+    }
+}
+
+void trk__verdict_words(const struct trk_comparison_row *row, struct trk_buffer *text)
+{
+    switch (row->verdict) {
+    case TRK_VERDICT_ONE_SIDED:
+        trk__buffer_printf(text, "measured %s",
+                           row->base.count  ? "in the base only"
+                           : row->new.count ? "in the new runs only"
+                                            : "on neither side");
+        break;
+    case TRK_VERDICT_ONE_RUN:
+        add_effect(text, row);
+        trk__buffer_add_text(text, row->base.count + row->new.count == 2
+                                       ? "; one run on each side says nothing about noise"
+                                       : "; one run on a side says nothing about its noise");
+        break;
+    case TRK_VERDICT_TOO_FEW:
+        add_effect(text, row);
+        trk__buffer_add_text(text, "; too few runs to separate it from noise, 4 on each side are "
+                                   "enough");
+        break;
+    case TRK_VERDICT_EQUAL:
+        trk__buffer_add_text(text, "equal in all runs");
+        break;
+    case TRK_VERDICT_NONE_SEEN:
+        trk__buffer_add_text(text, "no difference seen");
+        if (!isnan(row->visible_ratio)) {
+            trk__buffer_add_text(text, "; ");
+            trk__percent_words(text, row->visible_ratio);
+            trk__buffer_add_text(text, " would have been");
+        }
+        break;
+    case TRK_VERDICT_DIFFERENT:
+        add_effect(text, row);
+        add_interval(text, row);
+        if (row->bracketed)
+            trk__buffer_add_text(text, "; the brackets of the figures allow that there is none");
+    }
+}
+
+void trk__gate_words(const char *text_of_gate, const struct trk_gate *gate,
+                     const struct trk_gate_result *result, struct trk_buffer *text)
+{
+    static const char *const outcomes[] = {
+        [TRK_GATE_PASSED] = "passed",
+        [TRK_GATE_FAILED] = "failed",
+        [TRK_GATE_UNCERTAIN] = "is uncertain",
+        [TRK_GATE_UNKNOWN] = "cannot be checked",
+    };
+    const struct trk_figure_kind *kind = &trk__figure_kinds[gate->figure];
+    trk__buffer_printf(text, "gate '%s' %s: %s", text_of_gate, outcomes[result->outcome],
+                       kind->name);
+    if (isnan(result->value) || (gate->on_base && isnan(result->base))) {
+        trk__buffer_printf(text, " was not measured%s", isnan(result->value) ? "" : " in the base");
+        return;
+    }
+    trk__buffer_add_text(text, " is ");
+    trk__figure_words(text, kind->unit, result->value);
+    if (result->outcome == TRK_GATE_UNCERTAIN) {
+        trk__buffer_add_text(text, ", between ");
+        trk__figure_words(text, kind->unit, result->low);
+        trk__buffer_add_text(text, " and ");
+        trk__figure_words(text, kind->unit, result->high);
+    }
+    if (gate->on_base) {
+        trk__buffer_add_text(text, ", base ");
+        trk__figure_words(text, kind->unit, result->base);
+        trk__buffer_add_text(text, ", limit ");
+        trk__figure_words(text, kind->unit, result->limit);
+    }
+}
