@@ -69,6 +69,13 @@ class Results:
     def page(self, record, what):
         return median(self.parts.get("report", {}).get(record, {}).get(what, []))
 
+    def repeat_apart(self):
+        """How far the medians are apart, in interquartile ranges: below 1 is within the noise."""
+        rows = list(self.parts.get("repeat", {}).values())
+        if len(rows) < 2:
+            return None
+        return abs(rows[0]["median"] - rows[1]["median"]) / max(row["third"] - row["first"] for row in rows)
+
     def gpu_tracker_figures(self):
         return self.parts.get("gpu-tracker", {}).get("figures", [])
 
@@ -121,6 +128,7 @@ def limits(results):
          ratio(results.wrap("resource-tracker true"), gnu_time), "<=", 1.25),
         ("resource-tracker --no-save -q true over GNU time (x)",
          ratio(results.wrap("resource-tracker --no-save -q true"), gnu_time), "<=", 1.25),
+        ("median of --repeat 20 true apart from hyperfine's (interquartile ranges)", results.repeat_apart(), "<=", 1),
         ("peak RSS with 100 processes (MB)", ratio(rss, 1000 / 1.024), "<=", 3),
         ("anonymous memory with 100 processes (MB)", ratio(anonymous, 1000 / 1.024), "<=", 0.7),
         ("CPU at 1000 Hz over a bare loop, process rows (x)",
@@ -231,6 +239,11 @@ def wrap_rows(results):
     return [[f"`{name}`", number(value)] for name, value in results.parts.get("wrap", {}).items()]
 
 
+def repeat_rows(results):
+    return [[f"`{name}`", *(number(row[what]) for what in ("median", "first", "third"))]
+            for name, row in results.parts.get("repeat", {}).items()]
+
+
 def machine_facts():
     model = "unknown CPU"
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as cpuinfo:
@@ -268,6 +281,8 @@ peak in percent of a true read at the end.""",
 medians. Python: import, `ResourceTracker`, the command, stop. After a rest the kernel has to switch perf counters on
 again, for everybody, before the first process that has one can start: a few milliseconds which the tracker waits for.""",
      ["command", "ms"], wrap_rows),
+    ("repeat", "Repeated runs", """Wall time of `true` in ms as each program reports it, 20 runs at a time in turns.""",
+     ["command", "median", "first quartile", "third quartile"], repeat_rows),
     ("cost", "Memory of the tracker", """MB with a tree of 100, summed over the tracker's own
 processes.""", ["tracker", "peak RSS", "RSS", "PSS", "anonymous"], memory_rows),
     ("fast", "1000 Hz on one process", "us of CPU by row.",
@@ -313,7 +328,7 @@ METHOD = """## How it is measured
   there were is stated above.
 
 Run it again with `make bench` (about 25 minutes; it installs the peers by name below the build folder), or
-`bench/run --quick`, or one part with `bench/run --only cost|stall|memory|wrap|fast|gpu-tracker|report`. The machine should
+`bench/run --quick`, or one part with `bench/run --only cost|stall|memory|wrap|repeat|fast|gpu-tracker|report`. The machine should
 be idle: on a virtual machine figures move by 30 %, ratios by far less.
 """
 

@@ -33,6 +33,27 @@ enum cli_switch { CLI_SWITCH_ON, CLI_SWITCH_OFF };
 /* --format: from here on the forms of other tools, in the order of trk_export_format. */
 enum { CLI_FORMAT_TOOLS = 100 };
 
+/* The values of an option that can be repeated, in the order of the words. */
+enum { CLI_TEXTS_MAX = 32 };
+
+struct cli_texts {
+    const char *at[CLI_TEXTS_MAX];
+    size_t count;
+};
+
+/* Several runs, and what they are held against. */
+struct cli_comparing {
+    double repeat;       /* how many runs are measured; 0: one, with its own summary */
+    double warmup;       /* how many runs come before and are not counted */
+    const char *prepare; /* a command line before each run; NULL: none */
+    bool compare;        /* each word is a command line; they are compared */
+    bool ignore_failure; /* a run that fails does not end the series */
+    const char *base;    /* a side; NULL: none */
+    struct cli_texts gates;
+    bool strict;   /* a gate that is uncertain fails */
+    bool markdown; /* compare: the table as Markdown */
+};
+
 /* Filled by options.c from flags > TRACKER_* environment > config file > defaults. */
 struct cli_options {
     struct trk_options session;
@@ -54,9 +75,10 @@ struct cli_options {
     double servers; /* recommend: how many */
     bool spot, dedicated, online;
     const char *filter_vendor, *filter_region, *filter_arch, *filter_gpu_model,
-        *filter;            /* NULL: any */
-    bool alone;             /* recommend: the named run without the earlier ones of its command */
-    double timeout_seconds; /* 0: none */
+        *filter; /* NULL: any */
+    bool alone;  /* recommend: the named run without the earlier ones of its command */
+    struct cli_comparing comparing;
+    double timeout_seconds;    /* 0: none */
     double kill_after_seconds; /* 0: never */
     char **command;            /* the words after the options, NULL-terminated */
     pid_t pid;                 /* attach */
@@ -86,6 +108,8 @@ int cli_cmd_recommend(const struct cli_options *options);
 int cli_cmd_report(const struct cli_options *options);
 int cli_cmd_catalog(const struct cli_options *options);
 int cli_cmd_info(const struct cli_options *options);
+int cli_cmd_compare(const struct cli_options *options);
+int cli_cmd_baseline(const struct cli_options *options);
 
 /* "resource-tracker: " and the message on standard error; returns CLI_EXIT_OWN, so that callers can
  * `return cli_fail(...)`. */

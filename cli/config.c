@@ -143,6 +143,7 @@ static const char *wrong_kind(const struct cli_option *option, enum cli_toml_kin
     case CLI_TYPE_CHOICE:
     case CLI_TYPE_PATH:
     case CLI_TYPE_TEXT:
+    case CLI_TYPE_LIST:
         return kind == CLI_TOML_STRING ? NULL : "text in quotes";
     }
     return NULL;

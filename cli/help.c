@@ -37,6 +37,13 @@ static const struct example examples[] = {
      "the same, ready to paste"},
     {CLI_COMMAND_RECOMMEND, "resource-tracker recommend --servers 5 --vendor aws,gcp --spot",
      "the five cheapest, by spot price"},
+    {CLI_COMMAND_RUN, "resource-tracker run --repeat 10 ./job", "medians of ten runs"},
+    {CLI_COMMAND_RUN, "resource-tracker --fail-if 'peak_memory>2GiB' ./job",
+     "exit 1 where it needs more"},
+    {CLI_COMMAND_COMPARE, "resource-tracker compare main last", "two baselines, keys or runs"},
+    {CLI_COMMAND_COMPARE, "resource-tracker compare main ./runs --fail-if 'cpu_seconds>base+10%'",
+     "exit 1 where it got slower"},
+    {CLI_COMMAND_BASELINE, "resource-tracker baseline save main make", "all kept runs of make"},
     {CLI_COMMAND_CATALOG, "resource-tracker catalog", "whose prices, and how old"},
     {CLI_COMMAND_CATALOG, "resource-tracker catalog update", "newer ones, from Spare Cores Keeper"},
     {CLI_COMMAND_INFO, "resource-tracker info", "which totals are exact here, and why"},
@@ -157,20 +164,17 @@ static bool has_options_of(enum cli_command_id command, enum cli_option_sources 
 /* Which options stand on the command line alone. */
 static void print_typed_ones(enum cli_command_id command, FILE *out)
 {
-    char text[TEXT_SIZE] = "Only to be typed:";
-    size_t len = strlen(text), line = 0;
+    int column = fprintf(out, "Only to be typed:");
     for (int i = 0; i < CLI_OPTION_COUNT; i++) {
         const struct cli_option *option = &cli_option_table[i];
-        bool is_typed =
-            option->sources != CLI_SOURCES_ANYWHERE && option->group != CLI_GROUP_TESTING;
-        if (is_typed && option->commands & (1u << command) && len < sizeof text) {
-            bool is_full = len - line + strlen(option->long_name) + 4 > LINE_COLUMNS;
-            line = is_full ? len : line;
-            len += (size_t)snprintf(text + len, sizeof text - len, "%s--%s", is_full ? "\n" : " ",
-                                    option->long_name);
-        }
+        if (option->sources == CLI_SOURCES_ANYWHERE || option->group == CLI_GROUP_TESTING ||
+            !(option->commands & (1u << command)))
+            continue;
+        bool fits = column + 3 + (int)strlen(option->long_name) < LINE_COLUMNS;
+        column = fits ? column : 0;
+        column += fprintf(out, fits ? " --%s" : "\n--%s", option->long_name);
     }
-    fprintf(out, "%s.\n", text);
+    fputs(".\n", out);
 }
 
 static void print_notes(enum cli_command_id command, FILE *out)

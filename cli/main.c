@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 static int (*const commands[CLI_COMMAND_COUNT])(const struct cli_options *) = {
-    [CLI_COMMAND_RUN] = cli_cmd_run,       [CLI_COMMAND_ATTACH] = cli_cmd_attach,
-    [CLI_COMMAND_SYSTEM] = cli_cmd_system, [CLI_COMMAND_RECOMMEND] = cli_cmd_recommend,
-    [CLI_COMMAND_REPORT] = cli_cmd_report, [CLI_COMMAND_RUNS] = cli_cmd_runs,
-    [CLI_COMMAND_MARK] = cli_cmd_mark,     [CLI_COMMAND_CONVERT] = cli_cmd_convert,
-    [CLI_COMMAND_INFO] = cli_cmd_info,     [CLI_COMMAND_CATALOG] = cli_cmd_catalog,
-    [CLI_COMMAND_SHOW] = cli_cmd_show,     [CLI_COMMAND_EXPORT] = cli_cmd_export,
+    [CLI_COMMAND_RUN] = cli_cmd_run,         [CLI_COMMAND_ATTACH] = cli_cmd_attach,
+    [CLI_COMMAND_SYSTEM] = cli_cmd_system,   [CLI_COMMAND_RECOMMEND] = cli_cmd_recommend,
+    [CLI_COMMAND_REPORT] = cli_cmd_report,   [CLI_COMMAND_RUNS] = cli_cmd_runs,
+    [CLI_COMMAND_MARK] = cli_cmd_mark,       [CLI_COMMAND_CONVERT] = cli_cmd_convert,
+    [CLI_COMMAND_INFO] = cli_cmd_info,       [CLI_COMMAND_CATALOG] = cli_cmd_catalog,
+    [CLI_COMMAND_SHOW] = cli_cmd_show,       [CLI_COMMAND_EXPORT] = cli_cmd_export,
+    [CLI_COMMAND_COMPARE] = cli_cmd_compare, [CLI_COMMAND_BASELINE] = cli_cmd_baseline,
 };
 
 /* 125 is for `run`, whose other statuses are the job's; `mark` may pass on those of a command too. */

@@ -15,6 +15,10 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
                             NULL},
     [CLI_COMMAND_RECOMMEND] = {"recommend", "[RUN...]", "say what to ask for next time, and why",
                                TRK_ROWS_BOTH, NULL},
+    [CLI_COMMAND_COMPARE] = {"compare", "BASE NEW", "compare runs, and hold them against limits", 0,
+                             NULL},
+    [CLI_COMMAND_BASELINE] = {"baseline", "save NAME RUN...|show NAME",
+                              "keep runs in a file, to compare with", 0, NULL},
     [CLI_COMMAND_INFO] = {"info", NULL, "tell where this is and what can be measured here",
                           TRK_ROWS_BOTH, NULL},
     [CLI_COMMAND_RUNS] = {"runs", "[list|remove|prune] [RUN...]", "list or remove past runs", 0,
@@ -67,7 +71,14 @@ static const struct cli_choice paste_choices[] = {{"metaflow", CLI_PASTE_METAFLO
                                                   {NULL, 0}};
 
 /* A field of the wrong type would be written past its end: each row is held against its field. */
-enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORAGE_WRONG };
+enum storage {
+    STORAGE_FLAG,
+    STORAGE_NUMBER,
+    STORAGE_CHOICE,
+    STORAGE_TEXT,
+    STORAGE_TEXTS,
+    STORAGE_WRONG
+};
 #define STORAGE_OF_FLAG STORAGE_FLAG
 #define STORAGE_OF_SECONDS STORAGE_NUMBER
 #define STORAGE_OF_AGE STORAGE_NUMBER
@@ -77,6 +88,7 @@ enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORA
 #define STORAGE_OF_CHOICE STORAGE_CHOICE
 #define STORAGE_OF_PATH STORAGE_TEXT
 #define STORAGE_OF_TEXT STORAGE_TEXT
+#define STORAGE_OF_LIST STORAGE_TEXTS
 #define STORAGE_OF_FIELD(field)                                                                    \
     _Generic(((struct cli_invocation *)0)->field,                                                  \
         bool: STORAGE_FLAG,                                                                        \
@@ -88,7 +100,8 @@ enum storage { STORAGE_FLAG, STORAGE_NUMBER, STORAGE_CHOICE, STORAGE_TEXT, STORA
         enum trk_level: STORAGE_CHOICE,                                                            \
         enum cli_switch: STORAGE_CHOICE,                                                           \
         enum cli_paste: STORAGE_CHOICE,                                                            \
-        const char *: STORAGE_TEXT,                                                                \
+        const char *: STORAGE_TEXT, \
+        struct cli_texts: STORAGE_TEXTS, \
         default: STORAGE_WRONG)
 #define OPTION(long_, short_, type_, argument_, group_, commands_, sources_, field_, values_,      \
                default_, help_)                                                                    \
@@ -126,9 +139,13 @@ const struct cli_option cli_option_table[CLI_OPTION_COUNT] = {
 #undef OPTION
 
 const char *const cli_group_titles[CLI_GROUP_COUNT] = {
-    [CLI_GROUP_SAMPLING] = "Sampling", [CLI_GROUP_OUTPUT] = "Output",
-    [CLI_GROUP_ADVICE] = "Advice",     [CLI_GROUP_SUPERVISION] = "Supervision",
-    [CLI_GROUP_RUNS] = "Past runs",    [CLI_GROUP_OTHER] = "Other",
+    [CLI_GROUP_SAMPLING] = "Sampling",
+    [CLI_GROUP_OUTPUT] = "Output",
+    [CLI_GROUP_ADVICE] = "Advice",
+    [CLI_GROUP_COMPARING] = "Comparing",
+    [CLI_GROUP_SUPERVISION] = "Supervision",
+    [CLI_GROUP_RUNS] = "Past runs",
+    [CLI_GROUP_OTHER] = "Other",
     [CLI_GROUP_TESTING] = "Testing",
 };
 

@@ -106,6 +106,7 @@ static bool parse_value(const struct cli_option *option, const char *text, union
         return parse_choice(option->choices, text, &value->choice);
     case CLI_TYPE_PATH:
     case CLI_TYPE_TEXT:
+    case CLI_TYPE_LIST:
         value->text = text;
         return text[0] != '\0';
     }
@@ -170,6 +171,7 @@ static int refuse(const struct cli_option *option, const char *origin, const cha
         return refuse_choice(option, origin, text, error);
     case CLI_TYPE_PATH:
     case CLI_TYPE_TEXT:
+    case CLI_TYPE_LIST:
         break;
     }
     return cli_error_set(error, -EINVAL, "%s: the value is empty; give --%s %s", origin,

@@ -28,6 +28,7 @@ void cli_invocation_store(struct cli_invocation *invocation, const struct cli_op
     enum cli_source *stored_source = &invocation->sources[option - cli_option_table];
     if (source < *stored_source)
         return;
+    bool is_first = source > *stored_source;
     *stored_source = source;
     char *field = (char *)invocation + option->offset;
     switch (option->type) {
@@ -48,6 +49,13 @@ void cli_invocation_store(struct cli_invocation *invocation, const struct cli_op
     case CLI_TYPE_TEXT:
         memcpy(field, &value.text, sizeof value.text);
         break;
+    case CLI_TYPE_LIST: {
+        struct cli_texts *texts = (struct cli_texts *)field;
+        if (is_first)
+            texts->count = 0;
+        texts->at[texts->count++] = value.text;
+        break;
+    }
     }
 }
 
@@ -59,6 +67,14 @@ static int refuse_second(const struct words *words, const struct cli_option *opt
         const char *argument, *instead;
     } lists[] = {{"LIST", "put a comma between the values"},
                  {"FORMAT:FILE", "resource-tracker export writes further forms of the run"}};
+    if (option->type == CLI_TYPE_LIST) {
+        const struct cli_texts *texts =
+            (const struct cli_texts *)((const char *)words->invocation + option->offset);
+        return texts->count < CLI_TEXTS_MAX
+                   ? 0
+                   : cli_error_set(words->error, -EINVAL, "%s can be given at most %d times",
+                                   origin, CLI_TEXTS_MAX);
+    }
     if (!option->argument ||
         words->invocation->sources[option - cli_option_table] != CLI_SOURCE_TYPED)
         return 0;
@@ -229,7 +245,8 @@ static int take_command(struct words *words, char *word)
  * command's own. */
 static bool takes_options_anywhere(const struct cli_invocation *invocation)
 {
-    return (CLI_FOR_REPORT | CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_SHOW | CLI_FOR_CONVERTS) &
+    return (CLI_FOR_REPORT | CLI_FOR_RECOMMEND | CLI_FOR_RUNS | CLI_FOR_SHOW | CLI_FOR_CONVERTS |
+            CLI_FOR_COMPARE | CLI_FOR_BASELINE) &
            (1u << invocation->command);
 }
 
@@ -324,6 +341,8 @@ static int take_operands(struct cli_invocation *invocation, char **operands,
     case CLI_COMMAND_MARK:
     case CLI_COMMAND_CONVERT:
     case CLI_COMMAND_CATALOG:
+    case CLI_COMMAND_COMPARE:
+    case CLI_COMMAND_BASELINE:
         options->operands = operands;
         return 0;
     default:
@@ -351,7 +370,9 @@ static void fill_command_defaults(struct cli_invocation *invocation)
         session->rows = command->rows;
     /* What is set for recording says nothing of pages and of files that are converted. */
     bool converts = CLI_FOR_CONVERTS & (1u << invocation->command);
-    if ((converts || invocation->command == CLI_COMMAND_REPORT) && !is_typed(invocation, "output"))
+    if ((converts || invocation->command == CLI_COMMAND_REPORT ||
+         invocation->command == CLI_COMMAND_COMPARE) &&
+        !is_typed(invocation, "output"))
         session->output_path = NULL;
     if (converts && !is_typed(invocation, "format"))
         session->format = TRK_FORMAT_AUTO;

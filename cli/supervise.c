@@ -32,7 +32,8 @@ struct supervisor {
     trk_session *session;
     pid_t pid;
     const struct cli_options *options;
-    bool failed; /* the output, which is then given up */
+    bool failed;    /* the output, which is then given up */
+    int end_signal; /* as in struct cli_ending */
 
     int stop_signal; /* the last one that we got; 0: none since the last stop */
     int64_t stop_signal_ns;
@@ -200,6 +201,13 @@ static void on_signal(struct supervisor *supervisor, int signal, bool from_termi
     case SIGALRM:
         on_alarm(supervisor);
         break;
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT:
+        supervisor->end_signal = signal;
+        pass_on(supervisor, signal, from_terminal);
+        break;
     default:
         pass_on(supervisor, signal, from_terminal);
     }
@@ -299,6 +307,7 @@ void cli_supervise(trk_session *session, struct cli_held *job, const struct cli_
     else
         follow_unmeasured(&supervisor, &signals->taken, &ending);
     ending.timed_out = supervisor.timed_out;
+    ending.end_signal = supervisor.end_signal;
     ending.rows_complete = !supervisor.failed;
     *ret_ending = ending;
 }

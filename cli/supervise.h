@@ -14,6 +14,7 @@ extern const size_t cli_supervise_signal_count;
 struct cli_ending {
     int exit_code;   /* -1: not known, or killed by a signal */
     int exit_signal; /* 0: not killed by a signal */
+    int end_signal;  /* the last of SIGINT, SIGTERM, SIGHUP and SIGQUIT that reached us; 0: none */
     bool timed_out;
     bool measured; /* the session saw the end: there is something to sum up */
     bool rows_complete;

@@ -729,6 +729,105 @@ TRK_API int trk_run_report(const trk_run *run, const struct trk_report_options *
 TRK_API int trk_report_run(const char *run, const struct trk_report_options *options,
                            char **ret_html, size_t *ret_len, struct trk_error *error);
 
+/* ---- comparing runs ------------------------------------------------------------------ */
+
+/* A side: the runs that are compared with those of another side, or held against limits. */
+typedef struct trk_side trk_side;
+
+/* An empty side; the caller frees it with trk_side_free, which accepts NULL. A side belongs to one thread at a time. */
+TRK_API int trk_side_new(trk_side **ret_side, struct trk_error *error);
+TRK_API void trk_side_free(trk_side *side);
+
+/* Adds what `word` names: a run (a run file, a snapshot file, an id as for trk_runs_resolve), a folder of such files, a
+ * baseline (its file, or its name for .resource-tracker/NAME.json), or a key, whose kept runs are added. A side has at
+ * most 1,000 runs; of more the newest are taken. -ENOENT: it is none of them. */
+TRK_API int trk_side_add(trk_side *side, const char *word, struct trk_error *error);
+
+/* Adds a run; `label` names it where it is an outlier, NULL: its id. */
+TRK_API int trk_side_add_run(trk_side *side, const trk_run *run, const char *label,
+                             struct trk_error *error);
+
+/* Adds a session that has ended, before it is saved. */
+TRK_API int trk_side_add_session(trk_side *side, const trk_session *session, const char *label,
+                                 struct trk_error *error);
+TRK_API size_t trk_side_count(const trk_side *side);
+
+/* Writes the side as a baseline: JSON with one line for each run, made to be committed and merged. `name`: as above;
+ * a path where it has a slash or ends in .json. ret_path may be NULL. */
+TRK_API int trk_side_save(const trk_side *side, const char *name, char *ret_path, size_t size,
+                          struct trk_error *error);
+
+enum trk_verdict {
+    TRK_VERDICT_ONE_SIDED, /* one side has no value */
+    TRK_VERDICT_ONE_RUN,   /* one value on a side: nothing can be said about noise */
+    TRK_VERDICT_TOO_FEW,   /* no result could reach the confidence */
+    TRK_VERDICT_EQUAL,     /* all values are the same */
+    TRK_VERDICT_NONE_SEEN,
+    TRK_VERDICT_DIFFERENT
+};
+
+/* A figure on both sides. Texts live as long as the comparison; NaN: unknown. */
+struct trk_compared {
+    size_t size;       /* sizeof(struct trk_compared), set by the caller */
+    const char *phase; /* NULL: the whole run */
+    const char
+        *figure;       /* "wall_seconds", "cpu_seconds", "peak_memory", "read_bytes", "write_bytes",
+                           "gpu_seconds", "peak_vram", "cost" (USD) */
+    const char *title; /* "wall time" */
+    const char *unit;  /* "seconds", "bytes", "USD" */
+    size_t base_count, new_count; /* runs with a value */
+    double base_median, base_low, base_high;
+    double new_median, new_low, new_high;
+    double ratio, ratio_low, ratio_high; /* new / base; NaN where a value is 0 */
+    double p;                            /* Mann-Whitney */
+    double visible_ratio; /* the smallest relative difference that is seen four times of five */
+    enum trk_verdict verdict;
+    bool
+        bracketed; /* a difference was seen, but the brackets of the figures allow that there is none */
+    const char *words; /* "12 % more memory, 95 % CI 9 to 15 %" */
+};
+
+typedef struct trk_comparison trk_comparison;
+
+/* Compares two sides, which must live as long as the comparison. base NULL: the figures of `new` alone. The caller frees the
+ * result with trk_comparison_free, which accepts NULL. */
+TRK_API int trk_compare(const trk_side *base, const trk_side *new_side,
+                        trk_comparison **ret_comparison, struct trk_error *error);
+TRK_API void trk_comparison_free(trk_comparison *comparison);
+
+/* The index-th figure: those of the whole run, then those of each phase. -ERANGE past the end. */
+TRK_API int trk_comparison_at(const trk_comparison *comparison, size_t index,
+                              struct trk_compared *ret_compared);
+
+/* The index-th run that is far from the others of its side, in words; NULL past the end. */
+TRK_API const char *trk_comparison_outlier(const trk_comparison *comparison, size_t index);
+
+enum trk_gate_outcome {
+    TRK_GATE_PASSED,
+    TRK_GATE_FAILED,
+    TRK_GATE_UNCERTAIN, /* the limit lies inside of the figure's interval or bracket */
+    TRK_GATE_UNKNOWN    /* a side that it needs has no such figure */
+};
+
+/* Whether `gate` can be read: "FIGURE [in PHASE] OPERATOR LIMIT", as in "peak_memory > 2GiB" and "cpu_seconds > base + 10%".
+ * ret_needs_base may be NULL. -EINVAL: `error` says what is wrong and what can stand there. */
+TRK_API int trk_gate_check(const char *gate, bool *ret_needs_base, struct trk_error *error);
+
+/* Holds the comparison against a gate, which its texts have from then on. words: one line; the comparison's. */
+TRK_API int trk_comparison_gate(trk_comparison *comparison, const char *gate,
+                                enum trk_gate_outcome *ret_outcome, const char **ret_words,
+                                struct trk_error *error);
+
+/* All of it as JSON (docs/schema/compare.json) or as Markdown. The caller frees the text with trk_free; ret_len may be NULL. */
+enum trk_comparison_form { TRK_COMPARISON_JSON = 1, TRK_COMPARISON_MARKDOWN };
+TRK_API int trk_comparison_text(const trk_comparison *comparison, enum trk_comparison_form form,
+                                char **ret_text, size_t *ret_len, struct trk_error *error);
+
+/* A page with the charts of both sides on one time axis: HTML that needs no network. Runs whose rows are not there any more,
+ * such as those of a baseline, have no chart. -ENOSYS: this library was built without the page. */
+TRK_API int trk_comparison_page(const trk_comparison *comparison, char **ret_html, size_t *ret_len,
+                                struct trk_error *error);
+
 /* ---- tracking from inside a program -------------------------------------------------- */
 
 /* A tracker watches this process (or another) from a process of its own, so that samples survive what they are

@@ -29,7 +29,7 @@ static int column_init(struct column *column, const struct trk_side_figures *sid
     column->lows = column->values + most;
     column->highs = column->lows + most;
     for (size_t i = 0; i < most; i++) {
-        const struct trk_figures *figures = trk__run_figures_of(&side->runs[i], phase);
+        const struct trk_figures *figures = trk__side_run_figures(&side->runs[i], phase);
         if (!figures || isnan(figures->of[figure].value))
             continue;
         struct trk_figure f = figures->of[figure];
@@ -73,17 +73,16 @@ static int effect_of(const struct column *base, const struct column *new, enum t
         trk__effect(sorted(base->values, base), sorted(new->values, new), kind, &ret_effect->of);
     ret_effect->outer_low = ret_effect->of.low;
     ret_effect->outer_high = ret_effect->of.high;
-    if (code < 0 || (!base->is_bracketed && !new->is_bracketed))
+    if (code < 0 || !new->is_bracketed)
         return code;
-    struct trk_interval least, most = {0};
-    code = trk__effect(sorted(base->highs, base), sorted(new->lows, new), kind, &least);
-    bool has_most = kind == TRK_EFFECT_DIFFERENCE || base->lows[0] > 0;
-    if (code == 0 && has_most)
-        code = trk__effect(sorted(base->lows, base), sorted(new->highs, new), kind, &most);
+    struct trk_interval least, most;
+    code = trk__effect(sorted(base->values, base), sorted(new->lows, new), kind, &least);
+    if (code == 0)
+        code = trk__effect(sorted(base->values, base), sorted(new->highs, new), kind, &most);
     if (code < 0)
         return code;
     ret_effect->outer_low = least.low;
-    ret_effect->outer_high = has_most ? most.high : INFINITY;
+    ret_effect->outer_high = most.high;
     return 0;
 }
 
@@ -137,8 +136,7 @@ int trk__compare_figure(const struct trk_side_figures *base, const struct trk_si
         if (row.ratio.valid && row.verdict >= TRK_VERDICT_NONE_SEEN)
             row.visible_ratio = visible_ratio(&row.ratio.of);
         row.bracketed = row.verdict == TRK_VERDICT_DIFFERENT && row.difference.outer_low <= 0 &&
-                        row.difference.outer_high >= 0 &&
-                        (base_column.is_bracketed || new_column.is_bracketed);
+                        row.difference.outer_high >= 0 && new_column.is_bracketed;
     }
     *ret_row = row;
     return 0;

@@ -5,14 +5,7 @@
 #include "compare/figure.h"
 #include "compare/rank_test.h"
 
-enum trk_verdict {
-    TRK_VERDICT_ONE_SIDED, /* one side has no value */
-    TRK_VERDICT_ONE_RUN,   /* one value on a side: nothing can be said about noise */
-    TRK_VERDICT_TOO_FEW,   /* no result could reach the confidence */
-    TRK_VERDICT_EQUAL,     /* all values are the same */
-    TRK_VERDICT_NONE_SEEN,
-    TRK_VERDICT_DIFFERENT
-};
+#include "resource_tracker.h"
 
 /* What a figure is on a side. The outer bounds are those of the interval where each run's figure is anywhere in its
  * bracket; equal to the interval where figures are exact. */
@@ -23,7 +16,8 @@ struct trk_group {
     double fence_low, fence_high; /* values outside are outliers */
 };
 
-/* The same for both sides together, as a ratio or a difference. */
+/* The same for both sides together, as a ratio or a difference. The outer bounds hold the brackets of the new runs against the
+ * best figures of the base: brackets of the same job err alike, and both at once would hide what is plain. */
 struct trk_effect {
     bool valid;
     struct trk_interval of;

@@ -4,14 +4,14 @@
 #include <string.h>
 
 const struct trk_figure_kind trk__figure_kinds[TRK_FIGURE_COUNT] = {
-    [TRK_FIGURE_WALL] = {"wall_seconds", "wall time", TRK_UNIT_SECONDS},
-    [TRK_FIGURE_CPU] = {"cpu_seconds", "CPU time", TRK_UNIT_SECONDS},
-    [TRK_FIGURE_PEAK_MEMORY] = {"peak_memory", "memory", TRK_UNIT_BYTES},
-    [TRK_FIGURE_READ] = {"read_bytes", "data read", TRK_UNIT_BYTES},
-    [TRK_FIGURE_WRITTEN] = {"write_bytes", "data written", TRK_UNIT_BYTES},
-    [TRK_FIGURE_GPU] = {"gpu_seconds", "GPU time", TRK_UNIT_SECONDS},
-    [TRK_FIGURE_PEAK_VRAM] = {"peak_vram", "GPU memory", TRK_UNIT_BYTES},
-    [TRK_FIGURE_COST] = {"cost", "cost", TRK_UNIT_USD},
+    [TRK_FIGURE_WALL] = {"wall_seconds", "wall time", TRK_FIGURE_SECONDS},
+    [TRK_FIGURE_CPU] = {"cpu_seconds", "CPU time", TRK_FIGURE_SECONDS},
+    [TRK_FIGURE_PEAK_MEMORY] = {"peak_memory", "memory", TRK_FIGURE_BYTES},
+    [TRK_FIGURE_READ] = {"read_bytes", "data read", TRK_FIGURE_BYTES},
+    [TRK_FIGURE_WRITTEN] = {"write_bytes", "data written", TRK_FIGURE_BYTES},
+    [TRK_FIGURE_GPU] = {"gpu_seconds", "GPU time", TRK_FIGURE_SECONDS},
+    [TRK_FIGURE_PEAK_VRAM] = {"peak_vram", "GPU memory", TRK_FIGURE_BYTES},
+    [TRK_FIGURE_COST] = {"cost", "cost", TRK_FIGURE_USD},
 };
 
 enum trk_figure_id trk__figure_find(const char *name, size_t len)
@@ -31,7 +31,7 @@ struct trk_figures trk__figures_absent(void)
     return figures;
 }
 
-const struct trk_figures *trk__run_figures_of(const struct trk_run_figures *run, const char *phase)
+const struct trk_figures *trk__side_run_figures(const struct trk_side_run *run, const char *phase)
 {
     if (!phase)
         return &run->whole;

@@ -18,7 +18,7 @@ enum trk_figure_id {
     TRK_FIGURE_COUNT
 };
 
-enum trk_figure_unit { TRK_UNIT_SECONDS, TRK_UNIT_BYTES, TRK_UNIT_USD };
+enum trk_figure_unit { TRK_FIGURE_SECONDS, TRK_FIGURE_BYTES, TRK_FIGURE_USD };
 
 struct trk_figure_kind {
     const char *name; /* in gates, baselines and JSON */
@@ -53,7 +53,7 @@ struct trk_phase_figures {
     struct trk_figures figures;
 };
 
-struct trk_run_figures {
+struct trk_side_run {
     const char *label; /* names the run where it is an outlier */
     struct trk_figures whole;
     const struct trk_phase_figures *phases;
@@ -61,11 +61,11 @@ struct trk_run_figures {
 };
 
 struct trk_side_figures {
-    const struct trk_run_figures *runs;
+    const struct trk_side_run *runs;
     size_t count;
 };
 
 /* The figures of a phase, or of the whole run for NULL. NULL: the run has no such phase. */
-const struct trk_figures *trk__run_figures_of(const struct trk_run_figures *run, const char *phase);
+const struct trk_figures *trk__side_run_figures(const struct trk_side_run *run, const char *phase);
 
 #endif

@@ -15,20 +15,20 @@ static const struct {
     enum trk_figure_unit unit;
     double size;
 } units[] = {
-    {"KiB", TRK_UNIT_BYTES, 0x1p10}, {"MiB", TRK_UNIT_BYTES, 0x1p20},
-    {"GiB", TRK_UNIT_BYTES, 0x1p30}, {"TiB", TRK_UNIT_BYTES, 0x1p40},
-    {"kB", TRK_UNIT_BYTES, 1e3},     {"MB", TRK_UNIT_BYTES, 1e6},
-    {"GB", TRK_UNIT_BYTES, 1e9},     {"TB", TRK_UNIT_BYTES, 1e12},
-    {"B", TRK_UNIT_BYTES, 1},        {"us", TRK_UNIT_SECONDS, 1e-6},
-    {"ms", TRK_UNIT_SECONDS, 1e-3},  {"min", TRK_UNIT_SECONDS, 60},
-    {"s", TRK_UNIT_SECONDS, 1},      {"h", TRK_UNIT_SECONDS, 3600},
-    {"USD", TRK_UNIT_USD, 1},
+    {"KiB", TRK_FIGURE_BYTES, 0x1p10}, {"MiB", TRK_FIGURE_BYTES, 0x1p20},
+    {"GiB", TRK_FIGURE_BYTES, 0x1p30}, {"TiB", TRK_FIGURE_BYTES, 0x1p40},
+    {"kB", TRK_FIGURE_BYTES, 1e3},     {"MB", TRK_FIGURE_BYTES, 1e6},
+    {"GB", TRK_FIGURE_BYTES, 1e9},     {"TB", TRK_FIGURE_BYTES, 1e12},
+    {"B", TRK_FIGURE_BYTES, 1},        {"us", TRK_FIGURE_SECONDS, 1e-6},
+    {"ms", TRK_FIGURE_SECONDS, 1e-3},  {"min", TRK_FIGURE_SECONDS, 60},
+    {"s", TRK_FIGURE_SECONDS, 1},      {"h", TRK_FIGURE_SECONDS, 3600},
+    {"USD", TRK_FIGURE_USD, 1},
 };
 
 static const char *const unit_lists[] = {
-    [TRK_UNIT_SECONDS] = "a unit (us, ms, s, min, h)",
-    [TRK_UNIT_BYTES] = "a unit (B, KiB, MiB, GiB, TiB, kB, MB, GB, TB)",
-    [TRK_UNIT_USD] = "the unit USD",
+    [TRK_FIGURE_SECONDS] = "a unit (us, ms, s, min, h)",
+    [TRK_FIGURE_BYTES] = "a unit (B, KiB, MiB, GiB, TiB, kB, MB, GB, TB)",
+    [TRK_FIGURE_USD] = "the unit USD",
 };
 
 struct reader {
@@ -97,7 +97,7 @@ static int take_unit(struct reader *reader, enum trk_figure_unit unit, double *a
 {
     struct reader before = *reader;
     struct trk_cursor word = take_word(reader);
-    if (word.at == word.end && unit != TRK_UNIT_BYTES)
+    if (word.at == word.end && unit != TRK_FIGURE_BYTES)
         return 0;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (units[i].unit == unit && trk__cursor_equals(&word, units[i].name)) {

@@ -10,8 +10,6 @@
 
 #include "compare/comparison.h"
 
-#include "resource_tracker.h"
-
 struct trk_gate {
     enum trk_figure_id figure;
     char phase[96];      /* "": the whole run */
@@ -24,13 +22,6 @@ struct trk_gate {
 
 /* -EINVAL: `error` says what is wrong, where, and what can stand there. */
 int trk__gate_parse(const char *text, struct trk_gate *ret_gate, struct trk_error *error);
-
-enum trk_gate_outcome {
-    TRK_GATE_PASSED,
-    TRK_GATE_FAILED,
-    TRK_GATE_UNCERTAIN, /* the limit lies inside of the figure's interval or bracket */
-    TRK_GATE_UNKNOWN    /* a side that it needs has no such figure */
-};
 
 struct trk_gate_result {
     enum trk_gate_outcome outcome;

@@ -132,7 +132,7 @@ static bool is_constant(const double *values, size_t count)
     return count > 0;
 }
 
-static void put_points(struct trk_json *json, const double *values, size_t rows, double *points)
+void trk__page_points(struct trk_json *json, const double *values, size_t rows, double *points)
 {
     size_t count = trk__chart_points(rows);
     trk__chart_envelope(values, rows, points);
@@ -159,7 +159,7 @@ static void put_values(struct trk_json *json, const struct trk_run_view *view, c
     trk__json_key(json, name);
     trk__json_begin_object(json);
     put_stats(json, &stats, total);
-    put_points(json, scratch->values, view->rows, scratch->points);
+    trk__page_points(json, scratch->values, view->rows, scratch->points);
     trk__json_end_object(json);
 }
 

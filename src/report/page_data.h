@@ -19,4 +19,12 @@ struct trk_page_input {
 /* -ENOMEM and the buffer's own failures. */
 int trk__page_data(const struct trk_page_input *input, struct trk_buffer *text);
 
+/* Members of an open object: the points that a chart of so many rows shows, or "value" where all are the same. `points` has
+ * room for trk__chart_points(rows). */
+struct trk_json;
+void trk__page_points(struct trk_json *json, const double *values, size_t rows, double *points);
+
+/* The page with the data inside. */
+int trk__page_fill(const struct trk_buffer *data, struct trk_buffer *html);
+
 #endif

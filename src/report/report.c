@@ -37,7 +37,7 @@ static void add_without_markup(struct trk_buffer *html, const char *json, size_t
     }
 }
 
-static int fill_template(const struct trk_buffer *data, struct trk_buffer *html)
+int trk__page_fill(const struct trk_buffer *data, struct trk_buffer *html)
 {
     const char *template = (const char *)trk__page_template;
     const char *place =
@@ -114,7 +114,7 @@ static int make_page(const struct trk_run *run, const struct trk_report_options 
     trk__buffer_init(&data, PAGE_MAX_BYTES);
     int code = trk__page_data(&input, &data);
     if (code == 0)
-        code = fill_template(&data, html);
+        code = trk__page_fill(&data, html);
     trk__buffer_done(&data);
     trk_recommendation_free((trk_recommendation *)input.recommendation);
     trk__store_list_done(&list);

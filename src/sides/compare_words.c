@@ -21,19 +21,19 @@ void trk__figure_words(struct trk_buffer *text, enum trk_figure_unit unit, doubl
     static const char *const second_units[] = {"s", "ms", "us"};
     size_t i = 0;
     switch (unit) {
-    case TRK_UNIT_BYTES:
+    case TRK_FIGURE_BYTES:
         for (; fabs(value) >= 1023.5 && i < 5; i++)
             value /= 1024;
         add_digits(text, value, i ? 3 : 1);
         trk__buffer_printf(text, " %s", byte_units[i]);
         break;
-    case TRK_UNIT_SECONDS:
+    case TRK_FIGURE_SECONDS:
         for (; value != 0 && fabs(value) < 0.9995 && i < 2; i++)
             value *= 1000;
         add_digits(text, value, 3);
         trk__buffer_printf(text, " %s", second_units[i]);
         break;
-    case TRK_UNIT_USD:
+    case TRK_FIGURE_USD:
         add_digits(text, value, 3);
         trk__buffer_add_text(text, " USD");
     }
@@ -117,7 +117,11 @@ void trk__verdict_words(const struct trk_comparison_row *row, struct trk_buffer 
         break;
     case TRK_VERDICT_NONE_SEEN:
         trk__buffer_add_text(text, "no difference seen");
-        if (!isnan(row->visible_ratio)) {
+        if (row->visible_ratio + 1 >= FACTOR_MIN) {
+            trk__buffer_add_text(text, "; ");
+            trk__number_add_fixed(text, row->visible_ratio + 1, 1);
+            trk__buffer_add_text(text, " times as much would have been");
+        } else if (!isnan(row->visible_ratio)) {
             trk__buffer_add_text(text, "; ");
             trk__percent_words(text, row->visible_ratio);
             trk__buffer_add_text(text, " would have been");
@@ -149,7 +153,9 @@ void trk__gate_words(const char *text_of_gate, const struct trk_gate *gate,
     }
     trk__buffer_add_text(text, " is ");
     trk__figure_words(text, kind->unit, result->value);
-    if (result->outcome == TRK_GATE_UNCERTAIN) {
+    if (result->outcome == TRK_GATE_UNCERTAIN && isinf(result->high))
+        trk__buffer_add_text(text, " or more");
+    else if (result->outcome == TRK_GATE_UNCERTAIN) {
         trk__buffer_add_text(text, ", between ");
         trk__figure_words(text, kind->unit, result->low);
         trk__buffer_add_text(text, " and ");

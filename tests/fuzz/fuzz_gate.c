@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         FUZZ_REQUIRE(gate.figure < TRK_FIGURE_COUNT);
         FUZZ_REQUIRE(isfinite(gate.factor) && isfinite(gate.amount));
         FUZZ_REQUIRE(strnlen(gate.phase, sizeof gate.phase) < sizeof gate.phase);
-        struct trk_run_figures run = {.label = "run", .whole = trk__figures_absent()};
+        struct trk_side_run run = {.label = "run", .whole = trk__figures_absent()};
         run.whole.of[gate.figure] = trk__figure_exact(gate.amount);
         struct trk_side_figures side = {&run, 1};
         struct trk_gate_result result;

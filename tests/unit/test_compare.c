@@ -127,7 +127,7 @@ static void outliers_are_far_outside(void)
 enum { RUNS_MAX = 16 };
 
 struct runs {
-    struct trk_run_figures runs[RUNS_MAX];
+    struct trk_side_run runs[RUNS_MAX];
     struct trk_side_figures side;
 };
 
@@ -135,7 +135,7 @@ static struct trk_side_figures *memory_runs(struct runs *runs, const double *mib
                                             double bracket)
 {
     for (size_t i = 0; i < count; i++) {
-        runs->runs[i] = (struct trk_run_figures){.label = "run", .whole = trk__figures_absent()};
+        runs->runs[i] = (struct trk_side_run){.label = "run", .whole = trk__figures_absent()};
         double value = mib[i] * 1048576;
         runs->runs[i].whole.of[TRK_FIGURE_PEAK_MEMORY] =
             (struct trk_figure){value, value * (1 - bracket), value * (1 + bracket)};
@@ -209,8 +209,8 @@ static void brackets_can_hide_a_difference(void)
     CHECK(compared(&base.side, SIDE(&new, 0.1, 112, 113, 111, 112, 110)).bracketed);
     struct trk_comparison_row row = compared(&base.side, SIDE(&new, 0.1, 150, 151, 149, 150, 152));
     CHECK(!row.bracketed);
-    CHECK_NEAR(row.ratio.outer_low, row.ratio.of.low * 0.9 / 1.1, 1e-9);
-    CHECK_NEAR(row.ratio.outer_high, row.ratio.of.high * 1.1 / 0.9, 1e-9);
+    CHECK_NEAR(row.ratio.outer_low, row.ratio.of.low * 0.9, 1e-9);
+    CHECK_NEAR(row.ratio.outer_high, row.ratio.of.high * 1.1, 1e-9);
 }
 
 static void phases_are_compared_by_name(void)
@@ -218,7 +218,7 @@ static void phases_are_compared_by_name(void)
     struct trk_phase_figures load = {"load", trk__figures_absent()}, faster = load;
     load.figures.of[TRK_FIGURE_WALL] = trk__figure_exact(10);
     faster.figures.of[TRK_FIGURE_WALL] = trk__figure_exact(5);
-    struct trk_run_figures old = {"a", trk__figures_absent(), &load, 1}, now = old;
+    struct trk_side_run old = {"a", trk__figures_absent(), &load, 1}, now = old;
     now.phases = &faster;
     struct trk_comparison_row row;
     struct trk_side_figures base = {&old, 1}, new = {&now, 1};
@@ -267,10 +267,10 @@ static struct errors simulate(uint64_t seed, int pairs, double ratio)
         double noise = 0.01 + 0.03 * uniform(&state), values[2][20];
         draw(&state, values[0], base_count, 1, noise);
         draw(&state, values[1], new_count, ratio, noise);
-        struct trk_run_figures runs[2][20];
+        struct trk_side_run runs[2][20];
         for (int s = 0; s < 2; s++)
             for (size_t r = 0; r < 20; r++) {
-                runs[s][r] = (struct trk_run_figures){.whole = trk__figures_absent()};
+                runs[s][r] = (struct trk_side_run){.whole = trk__figures_absent()};
                 runs[s][r].whole.of[TRK_FIGURE_WALL] = trk__figure_exact(values[s][r]);
             }
         struct trk_side_figures base = {runs[0], base_count}, new = {runs[1], new_count};
@@ -316,11 +316,11 @@ static void the_visible_difference_is_seen_as_stated(void)
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < PAIRS; i++) {
             double values[2][RUNS];
-            struct trk_run_figures runs[2][RUNS];
+            struct trk_side_run runs[2][RUNS];
             for (int s = 0; s < 2; s++) {
                 draw(&state, values[s], RUNS, s ? ratio : 1, 0.03);
                 for (int r = 0; r < RUNS; r++) {
-                    runs[s][r] = (struct trk_run_figures){.whole = trk__figures_absent()};
+                    runs[s][r] = (struct trk_side_run){.whole = trk__figures_absent()};
                     runs[s][r].whole.of[TRK_FIGURE_WALL] = trk__figure_exact(values[s][r]);
                 }
             }

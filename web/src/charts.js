@@ -6,6 +6,8 @@ import { byteUnit, bytes, clock, count, dateTime, elapsed, known, number, percen
 /** @import { Axis, Options, Series } from "uplot" */
 /** @import { Phase, Run, Stats } from "./run_model.js" */
 
+/** @typedef {Pick<Run, "times" | "end" | "interval" | "start" | "phases" | "column" | "stats">} ChartedRun */
+
 /** @typedef {{ at: number, text: string, colour: string }} ChartLine across the plot */
 
 /**
@@ -95,7 +97,7 @@ const style = (name) => getComputedStyle(document.documentElement).getPropertyVa
 const LINE_REACH = 2.5;
 
 export class ChartGroup {
-  /** @param {Run} run */
+  /** @param {ChartedRun} run */
   constructor(run) {
     this.run = run;
     /** @type {Chart[]} */

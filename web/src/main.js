@@ -1,46 +1,18 @@
-// The report of a run, drawn from the record that stands in the page.
+// The report of a run or of a comparison, drawn from the record that stands in the page.
 import { adviceCard, costCard } from "./advice.js";
 import { makeCharts } from "./chart_list.js";
+import { chartSection } from "./chart_section.js";
 import { ChartGroup } from "./charts.js";
+import { drawComparison } from "./comparison.js";
 import { h, visible } from "./dom.js";
 import { cloudCard, gpuCard, historyCard, measuredCard, phasesCard, serverCard, statisticsCard } from "./figures.js";
 import { dateTime } from "./format.js";
 import { findings, header, tiles, titleOf } from "./overview.js";
 import { processesCard } from "./processes.js";
-import { readRecord } from "./record.js";
+import { readData, readRecord } from "./record.js";
 import { startTheme, toggleTheme } from "./theme.js";
 
-/** @import { Chart } from "./charts.js" */
 /** @import { Run } from "./run_model.js" */
-
-/**
- * @param {ChartGroup} group
- * @param {Chart[]} charts
- */
-function chartSection(group, charts) {
-  if (!charts.length) return null;
-  const reset = h("button", { type: "button", hidden: true, onclick: () => group.reset() }, "Show all");
-  const time = h("button", { type: "button", "aria-pressed": "false" }, "Clock time");
-  time.addEventListener("click", () => {
-    group.setRelative(!group.relative);
-    time.setAttribute("aria-pressed", String(!group.relative));
-  });
-  group.onZoom = (zoomed) => {
-    reset.hidden = !zoomed;
-  };
-  return h(
-    "section",
-    { id: "charts", "aria-labelledby": "charts-title" },
-    h(
-      "div",
-      { class: "section-head" },
-      h("h2", { id: "charts-title" }, "Over time"),
-      h("span", { class: "muted no-print" }, "drag to zoom, double-click to show all"),
-      h("div", { class: "buttons no-print" }, reset, time),
-    ),
-    h("div", { class: "charts" }, charts.map((chart) => chart.element)),
-  );
-}
 
 /** @typedef {HTMLElement | null} Card */
 
@@ -98,4 +70,6 @@ function drawPage(run) {
   new ResizeObserver(() => group.resize()).observe(page);
 }
 
-drawPage(readRecord());
+const data = readData();
+if ("comparison" in data) drawComparison(data.comparison);
+else drawPage(readRecord(data));

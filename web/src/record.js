@@ -1,7 +1,7 @@
 // The run as the library wrote it into the page, with its columns decoded.
 import { known, positive } from "./format.js";
 
-/** @import { Advice, Column, PageData, Phase, Point, Rent, Run, RunEvent } from "./run_model.js" */
+/** @import { Advice, Column, ComparisonData, PageData, Phase, Point, Rent, Run, RunEvent } from "./run_model.js" */
 
 const ABSENT = 0xffff;
 const MANTISSA_BITS = 11;
@@ -37,7 +37,7 @@ function decode(base64, unit) {
  * @param {string} base64
  * @returns {number[]}
  */
-function decodeFloats(base64) {
+export function decodeFloats(base64) {
   const view = bytesOf(base64);
   const values = new Array(view.byteLength >> 2);
   for (let i = 0; i < values.length; i++) values[i] = view.getFloat32(4 * i, true);
@@ -49,7 +49,7 @@ function decodeFloats(base64) {
  * @param {number} points
  * @returns {(number | null)[]}
  */
-function decodeColumn(column, points) {
+export function decodeColumn(column, points) {
   return column.data === undefined ? new Array(points).fill(column.value) : decode(column.data, column.unit);
 }
 
@@ -95,10 +95,16 @@ function readPhases(events, start, end) {
   return { phases: phases.sort((a, b) => a.from - b.from), points };
 }
 
-/** @returns {Run} */
-export function readRecord() {
-  /** @type {PageData} */
-  const data = JSON.parse(document.getElementById("run-data")?.textContent ?? "");
+/** @returns {PageData | { comparison: ComparisonData }} */
+export function readData() {
+  return JSON.parse(document.getElementById("run-data")?.textContent ?? "");
+}
+
+/**
+ * @param {PageData} data
+ * @returns {Run}
+ */
+export function readRecord(data) {
   const { charts, metadata } = data;
   const { columns } = charts;
   const times = decodeFloats(charts.times);

@@ -241,4 +241,47 @@
 
 /** @typedef {PageData & Decoded} Run */
 
+// ---- a comparison: docs/schema/compare.json, with charts
+
+/** @typedef {{ value: Figure, low: Figure, high: Figure, confidence: Figure, outer_low: Figure, outer_high: Figure }} Interval */
+/** @typedef {{ median: Interval, values: Figure[] }} Group */
+
+/**
+ * @typedef {object} Compared
+ * @property {string | null} phase null: the whole run
+ * @property {string} figure
+ * @property {string} title
+ * @property {"bytes" | "seconds" | "USD"} unit
+ * @property {Group | null} base
+ * @property {Group | null} new
+ * @property {Interval | null} ratio
+ * @property {Interval | null} difference
+ * @property {Figure} p
+ * @property {Figure} visible_ratio
+ * @property {"one_sided" | "one_run" | "too_few" | "equal" | "none_seen" | "different"} verdict
+ * @property {boolean} bracketed
+ * @property {string} words
+ */
+
+/**
+ * @typedef {object} Gate
+ * @property {string} gate
+ * @property {"passed" | "failed" | "uncertain" | "unknown"} outcome
+ * @property {string} words
+ */
+
+/** @typedef {{ interval: number, times: string, columns: Record<string, Column> }} RunCharts */
+
+/**
+ * @typedef {object} ComparisonData
+ * @property {{ runs: string[] } | null} base
+ * @property {{ runs: string[] }} new
+ * @property {Compared[]} figures
+ * @property {string[]} outliers
+ * @property {Gate[]} gates
+ * @property {{ base: RunCharts[], new: RunCharts[] }} charts
+ * @property {number} made_at seconds since the epoch
+ * @property {string} made_by
+ */
+
 export {};

@@ -582,6 +582,79 @@ check("keyboard and screen readers", async (open) => {
   }
 });
 
+// ---- comparisons
+
+/**
+ * The page of a comparison of two sides of runs, whose memory differs by a factor.
+ * @param {string} name
+ * @param {(record: fixtures.RunRecord, side: string, run: number) => void} change
+ * @param {string[]} options
+ */
+function comparisonPage(name, change, ...options) {
+  const sides = ["base", "new"].map((side) => {
+    const runs = join(folder, `${name}-${side}`);
+    mkdirSync(runs);
+    for (let run = 0; run < 4; run++) {
+      const record = fixtures.cpuJob();
+      record.metadata.run_id = `${side}-${run}`;
+      change(record, side, run);
+      fixtures.saveRecord(record, join(runs, `${run}.json.gz`));
+    }
+    return runs;
+  });
+  const path = join(folder, `${name}.html`);
+  try {
+    track("compare", ...sides, "-o", path, "--force", ...options);
+  } catch (error) {
+    assert.equal(/** @type {{ status: number }} */ (error).status, 1, String(error)); // a gate failed
+  }
+  return path;
+}
+
+/**
+ * @param {fixtures.RunRecord} record
+ * @param {string} side
+ * @param {number} run
+ */
+function doubleMemory(record, side, run) {
+  const factor = (side === "new" ? 2 : 1) * (1 + run / 100);
+  const peak = record.totals?.peak_memory_bytes;
+  for (const key of /** @type {const} */ (["value", "low", "high"])) if (peak && typeof peak[key] === "number") peak[key] *= factor;
+  record.process_metrics.memory = record.process_metrics.memory.map((value) => value * factor);
+}
+
+check("a comparison: gates, figures, and both sides on one time axis", async (open) => {
+  const path = comparisonPage("comparison", doubleMemory, "--fail-if", "peak_memory > base + 20%", "--fail-if", "wall_seconds > base + 20%");
+  const page = await open(path);
+  assert.equal(await textOf(page, "#status"), "a gate failed");
+  const gates = await page.locator("#gates li").allInnerTexts();
+  assert.match(gates[0], /gate 'peak_memory > base \+ 20%' failed/);
+  assert.match(gates[1], /gate 'wall_seconds > base \+ 20%' passed/);
+  const table = await tableOf(page, ".compared");
+  assert.match(table.memory[2], /^(99|1\d\d|2\.0).* more memory, 95 % CI /);
+  assert.equal(table["wall time"][2], "equal in all runs");
+  assert.deepEqual(Object.keys(await legendOf(page, "chart-memory")), ["base, median of 4", "base, largest", "new, median of 4", "new, largest"]);
+  const peaks = await page.locator("#chart-memory").evaluate((figure) => /** @type {Figure} */ (figure).chart.values.map((values) => Math.max(...values.map(Number))));
+  assert.ok(Math.abs(peaks[2] / peaks[0] - 2) < 0.01, `the lines of both sides: ${peaks}`);
+  assert.equal(await overflowOf(page), 0);
+  await shoot(page, "comparison");
+  await shoot(await open(path, { theme: "dark", width: 500 }), "comparison-dark");
+});
+
+check("a comparison for keyboard and screen readers, with names that a job chose", async (open) => {
+  const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+  const path = comparisonPage("hostile-comparison", (record) => {
+    const start = fixtures.START;
+    record.events = [{ name: fixtures.HOSTILE, kind: "start", time: start + 1 }, { name: fixtures.HOSTILE, kind: "stop", time: start + 60 }];
+  });
+  const page = await open(path, { bypassCSP: true });
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => /** @type {typeof window & { axe: typeof import("axe-core") }} */ (window).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] }));
+  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`), []);
+  assert.equal(await page.evaluate(() => "harmed" in window), false);
+  assert.ok((await page.locator(".compared").last().innerText()).includes("</script><script>"));
+});
+
 // ---- what must not happen
 
 check("names that a job chose are text", async (open) => {

@@ -31,6 +31,7 @@ PyObject *native_gpu_tracker_type(void);
 PyObject *native_sub_track_type(void);
 
 /* Functions of the module itself, in tables that end with a NULL name. */
+extern PyMethodDef native_compare_functions[];
 extern PyMethodDef native_gpu_functions[];
 extern PyMethodDef native_host_functions[];
 extern PyMethodDef native_reader_functions[];

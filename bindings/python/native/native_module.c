@@ -145,6 +145,7 @@ static int add(PyObject *module, const char *name, PyObject *value)
 static int fill_module(PyObject *module)
 {
     if (PyModule_AddFunctions(module, functions) < 0 ||
+        PyModule_AddFunctions(module, native_compare_functions) < 0 ||
         PyModule_AddFunctions(module, native_gpu_functions) < 0 ||
         PyModule_AddFunctions(module, native_host_functions) < 0 ||
         PyModule_AddFunctions(module, native_reader_functions) < 0 ||

@@ -15,6 +15,7 @@ if not sys.platform.startswith("linux"):
 
 from ._native import version as __version__
 from .cloud_info import get_cloud_info
+from .comparison import compare
 from .server_info import get_server_info
 from .tracker import PidTracker, ProcessTracker, ResourceTracker, SystemTracker, track
 
@@ -26,4 +27,5 @@ __all__ = [
     "get_server_info",
     "PidTracker",
     "track",
+    "compare",
 ]

@@ -1,0 +1,292 @@
+#include "repeat.h"
+
+#include "compare_table.h"
+#include "gates.h"
+#include "human.h"
+#include "spawn.h"
+#include "summary.h"
+#include "text.h"
+#include "whole_file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { COMMANDS_MAX = 16, REPEAT_DEFAULT = 10 };
+
+static char shell[] = "sh", dash_c[] = "-c"; /* words of a command are not const: execvp */
+
+struct series {
+    const struct cli_options *options;
+    const struct cli_signals *signals;
+    size_t command_count;
+    char *words[COMMANDS_MAX][4]; /* --compare: sh -c LINE */
+    trk_side *sides[COMMANDS_MAX];
+    size_t rounds, warmups; /* of all commands; warm-ups included in rounds */
+    size_t done, total;     /* runs of the job */
+    double start_seconds;
+    struct cli_ending ending; /* of the last run */
+    int stop_signal;          /* that ended the series; 0: none */
+};
+
+bool cli_series_wanted(const struct cli_options *options)
+{
+    const struct cli_comparing *comparing = &options->comparing;
+    return comparing->repeat > 0 || comparing->warmup > 0 || comparing->prepare ||
+           comparing->compare;
+}
+
+int cli_series_check(const struct cli_options *options)
+{
+    const struct {
+        const char *option, *value;
+    } of_one_run[] = {{"--output", options->session.output_path},
+                      {"--processes", options->processes_path},
+                      {"--export", options->export_to},
+                      {"--report", options->report_path}};
+    for (size_t i = 0; i < sizeof of_one_run / sizeof *of_one_run; i++)
+        if (of_one_run[i].value)
+            return cli_fail("%s holds one run and cannot be given with --repeat or --compare; "
+                            "resource-tracker runs lists the runs afterwards",
+                            of_one_run[i].option);
+    size_t count = 0;
+    while (options->command[count])
+        count++;
+    if (options->comparing.compare && (count < 2 || count > COMMANDS_MAX))
+        return cli_fail("--compare needs 2 to %d commands, each in one word: resource-tracker run "
+                        "--compare 'sort -u a' 'sort a | uniq'",
+                        COMMANDS_MAX);
+    if (options->comparing.compare && options->comparing.base)
+        return cli_fail("--compare and --base exclude each other: the first command is the base");
+    if (options->summary_path && options->comparing.compare && count > 2)
+        return cli_fail("--summary holds one comparison; give two commands to --compare");
+    return 0;
+}
+
+/* ---- between runs -------------------------------------------------------------------- */
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static bool ends_series(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+/* A signal that came while no job was there to get it. */
+static int pending_signal(const struct cli_signals *signals)
+{
+    const struct timespec at_once = {0};
+    int signal, found = 0;
+    while ((signal = sigtimedwait(&signals->taken, NULL, &at_once)) > 0)
+        if (ends_series(signal))
+            found = signal;
+    return found;
+}
+
+/* --prepare: in our process group, so that the terminal's signals reach it; others are passed on. */
+static int prepare(struct series *series)
+{
+    char *words[] = {shell, dash_c, (char *)series->options->comparing.prepare, NULL};
+    struct cli_held held;
+    int code = cli_spawn(words, series->signals, &held), status = 0;
+    if (code < 0 || held.failure < 0)
+        return code < 0 ? cli_spawn_explain_process(code) : cli_spawn_explain("sh", held.failure);
+    while (waitpid(held.pid, &status, WNOHANG) != held.pid) {
+        siginfo_t info;
+        int signal = sigwaitinfo(&series->signals->taken, &info);
+        if (ends_series(signal))
+            series->stop_signal = signal;
+        if (signal == SIGTSTP)
+            cli_signals_stop_by(SIGTSTP);
+        else if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
+            kill(held.pid, signal);
+    }
+    if (series->stop_signal || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        return 0;
+    return WIFEXITED(status)
+               ? cli_fail("--prepare failed with exit %d: %s", WEXITSTATUS(status), words[2])
+               : cli_fail("--prepare was ended by signal %d: %s", WTERMSIG(status), words[2]);
+}
+
+/* Not where the job could be writing to the same line of a file, and not over what a user types to another job. */
+static bool may_draw(const struct cli_options *options)
+{
+    const char *terminal = getenv("TERM");
+    return !options->quiet && terminal && strcmp(terminal, "dumb") != 0 &&
+           tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+static void draw_progress(const struct series *series)
+{
+    struct cli_text text = {0};
+    char left[CLI_HUMAN_SIZE];
+    cli_text_add(&text, "\r\033[Krun %zu of %zu", series->done + 1, series->total);
+    if (series->done) {
+        double each = (now_seconds() - series->start_seconds) / (double)series->done;
+        cli_text_add(&text, ", about %s left",
+                     cli_human_seconds(each * (double)(series->total - series->done), left));
+    }
+    cli_text_write(text.data, text.len, STDERR_FILENO);
+}
+
+static void clear_progress(const struct series *series)
+{
+    static const char erase[] = "\r\033[K";
+    if (may_draw(series->options))
+        cli_text_write(erase, sizeof erase - 1, STDERR_FILENO);
+}
+
+/* ---- runs ---------------------------------------------------------------------------- */
+
+/* One run of one command. 0, or the exit status that ends the series. */
+static int run_command(struct series *series, size_t command, bool is_counted)
+{
+    const struct cli_options *options = series->options;
+    int status = options->comparing.prepare ? prepare(series) : 0;
+    if (!series->stop_signal)
+        series->stop_signal = pending_signal(series->signals);
+    if (status || series->stop_signal)
+        return status;
+    if (may_draw(options))
+        draw_progress(series);
+    trk_session *session;
+    char *const *words =
+        options->comparing.compare ? (char *const *)series->words[command] : options->command;
+    status = cli_run_once(options, words, is_counted, series->signals, &session, &series->ending);
+    if (status)
+        return status;
+    series->done++;
+    series->stop_signal = series->ending.end_signal;
+    bool has_failed = series->ending.exit_code != 0 || series->ending.timed_out;
+    struct trk_error error = {0};
+    char label[32];
+    snprintf(label, sizeof label, "%zu", trk_side_count(series->sides[command]) + 1);
+    if (is_counted && series->ending.measured && !series->stop_signal &&
+        (!has_failed || options->comparing.ignore_failure)) {
+        if (trk_side_add_session(series->sides[command], session, label, &error) < 0)
+            status = cli_fail("%s", error.message);
+        cli_record_keep(session, options);
+    } else if (is_counted && series->ending.measured)
+        cli_record_keep(session, options); /* a failed run can be examined */
+    trk_session_free(session);
+    if (has_failed && !options->comparing.ignore_failure && !status)
+        status = -1;
+    return status;
+}
+
+/* All commands in turn, round by round: what changes on the machine meanwhile meets all of them alike. */
+static int run_all(struct series *series)
+{
+    series->start_seconds = now_seconds();
+    for (size_t round = 0; round < series->rounds; round++)
+        for (size_t i = 0; i < series->command_count; i++) {
+            int status = run_command(series, i, round >= series->warmups);
+            if (status || series->stop_signal)
+                return status;
+        }
+    return 0;
+}
+
+/* ---- results ------------------------------------------------------------------------- */
+
+static int write_json(const void *context, int fd, struct trk_error *error)
+{
+    char *text;
+    size_t len;
+    int code = trk_comparison_text(context, TRK_COMPARISON_JSON, &text, &len, error);
+    if (code == 0) {
+        cli_text_write(text, len, fd);
+        cli_text_write("\n", 1, fd);
+        trk_free(text);
+    }
+    return code;
+}
+
+/* The table of one command, with its base if there is one. Returns whether a gate fails. */
+static bool show_command(const struct series *series, size_t command, const trk_side *base)
+{
+    const struct cli_options *options = series->options;
+    const trk_side *side = series->sides[command];
+    struct trk_error error = {0};
+    trk_comparison *comparison;
+    char title[32], base_title[32], name[CLI_TEXT_COLUMNS];
+    if (!trk_side_count(side) || (base && !trk_side_count(base)))
+        return false;
+    if (trk_compare(base, side, &comparison, &error) < 0) {
+        cli_fail("%s", error.message);
+        return true;
+    }
+    bool compares = options->comparing.compare;
+    char *const one_line[] = {series->words[command][2], NULL};
+    cli_text_command(compares ? one_line : options->command, sizeof name - 20, name, sizeof name);
+    snprintf(base_title, sizeof base_title, "base (%zu)", base ? trk_side_count(base) : 0);
+    snprintf(title, sizeof title, base ? "new (%zu)" : "median of %zu", trk_side_count(side));
+    if (!options->quiet) {
+        dprintf(STDERR_FILENO, "resource-tracker: %s\n", name);
+        cli_compare_table_print(comparison, base ? base_title : NULL, title, STDERR_FILENO);
+    }
+    bool is_base = compares && command == 0;
+    bool fails = !is_base && cli_gates_fail(comparison, &options->comparing);
+    struct cli_whole_file file = {"--summary", options->summary_path, options->session.overwrite,
+                                  write_json, comparison};
+    if (options->summary_path && !is_base)
+        cli_whole_file_save(&file);
+    trk_comparison_free(comparison);
+    return fails;
+}
+
+/* The series as a whole: a signal, the failure of a run, a gate, in this order. */
+static int exit_status(const struct series *series, int status, bool fails)
+{
+    if (series->stop_signal && series->ending.exit_signal != series->stop_signal) {
+        cli_signals_die_of(series->stop_signal);
+        return 128 + series->stop_signal;
+    }
+    if (series->stop_signal || status < 0)
+        return cli_supervise_exit(&series->ending);
+    return status ? status : fails ? CLI_EXIT_FAILURE : 0;
+}
+
+int cli_series_run(const struct cli_options *options, const trk_side *base,
+                   const struct cli_signals *signals)
+{
+    const struct cli_comparing *comparing = &options->comparing;
+    struct series series = {
+        .options = options, .signals = signals, .command_count = 1, .ending = {.exit_code = 0}};
+    if (comparing->compare)
+        for (series.command_count = 0; options->command[series.command_count];
+             series.command_count++) {
+            char **words = series.words[series.command_count];
+            words[0] = shell;
+            words[1] = dash_c;
+            words[2] = options->command[series.command_count];
+        }
+    series.warmups = (size_t)comparing->warmup;
+    series.rounds = series.warmups + (comparing->repeat > 0 ? (size_t)comparing->repeat
+                                      : comparing->compare  ? REPEAT_DEFAULT
+                                                            : 1);
+    series.total = series.rounds * series.command_count;
+    int status = 0;
+    for (size_t i = 0; i < series.command_count && !status; i++)
+        if (trk_side_new(&series.sides[i], NULL) < 0)
+            status = cli_fail("not enough memory");
+    if (!status)
+        status = run_all(&series);
+    clear_progress(&series);
+    bool fails = false;
+    for (size_t i = 0; i < series.command_count && series.sides[i]; i++)
+        fails |= show_command(&series, i, comparing->compare && i ? series.sides[0] : base);
+    for (size_t i = 0; i < series.command_count; i++)
+        trk_side_free(series.sides[i]);
+    return exit_status(&series, status, fails);
+}

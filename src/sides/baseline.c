@@ -1,0 +1,213 @@
+#include "sides/baseline.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_pull.h"
+#include "base/number.h"
+#include "base/real.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int trk__baseline_path(const char *name, char ret_path[TRK_BASELINE_PATH_SIZE])
+{
+    size_t len = strlen(name);
+    bool is_path = strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".json") == 0);
+    int size = snprintf(ret_path, TRK_BASELINE_PATH_SIZE,
+                        is_path ? "%s" : ".resource-tracker/%s.json", name);
+    return size < TRK_BASELINE_PATH_SIZE ? 0 : -ENAMETOOLONG;
+}
+
+/* ---- writing ------------------------------------------------------------------------- */
+
+/* Digits that a rerun would change anyway are left out: microseconds, bytes, billionths of a dollar. */
+static double rounded(enum trk_figure_unit unit, double value)
+{
+    if (!isfinite(value))
+        return NAN;
+    return trk__number_rounded(value, unit == TRK_FIGURE_SECONDS ? 6
+                                      : unit == TRK_FIGURE_BYTES ? 0
+                                                                 : 9);
+}
+
+/* A number, or [value, low, high] where it is a bracket; null there is without a limit. */
+static void put_figures(struct trk_json *json, const struct trk_figures *figures)
+{
+    for (int i = 0; i < TRK_FIGURE_COUNT; i++) {
+        const struct trk_figure *figure = &figures->of[i];
+        const struct trk_figure_kind *kind = &trk__figure_kinds[i];
+        if (isnan(figure->value))
+            continue;
+        trk__json_key(json, kind->name);
+        if (!(figure->low < figure->high)) {
+            trk__json_double(json, rounded(kind->unit, figure->value));
+            continue;
+        }
+        trk__json_begin_array(json);
+        trk__json_double(json, rounded(kind->unit, figure->value));
+        trk__json_double(json, rounded(kind->unit, figure->low));
+        trk__json_double(json, rounded(kind->unit, figure->high));
+        trk__json_end_array(json);
+    }
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+    const struct trk_side_run *const *x = a, *const *y = b;
+    return strcmp((*x)->label, (*y)->label);
+}
+
+void trk__baseline_write(const struct trk_side *side, struct trk_buffer *text)
+{
+    TRK_CLEANUP_FREE const struct trk_side_run **sorted = calloc(side->count + 1, sizeof *sorted);
+    if (!sorted) {
+        text->failure = -ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < side->count; i++)
+        sorted[i] = &side->runs[i];
+    qsort(sorted, side->count, sizeof *sorted, compare_labels);
+    trk__buffer_add_text(text, "{\n\"baseline_version\": 1,\n\"runs\": [\n");
+    for (size_t i = 0; i < side->count; i++) {
+        struct trk_json json = trk__json(text);
+        trk__json_begin_object(&json);
+        trk__json_key(&json, "run");
+        trk__json_string(&json, sorted[i]->label);
+        put_figures(&json, &sorted[i]->whole);
+        if (sorted[i]->phase_count) {
+            trk__json_key(&json, "phases");
+            trk__json_begin_object(&json);
+            for (size_t p = 0; p < sorted[i]->phase_count; p++) {
+                trk__json_key(&json, sorted[i]->phases[p].name);
+                trk__json_begin_object(&json);
+                put_figures(&json, &sorted[i]->phases[p].figures);
+                trk__json_end_object(&json);
+            }
+            trk__json_end_object(&json);
+        }
+        trk__json_end_object(&json);
+        trk__buffer_add_text(text, ",\n");
+    }
+    trk__buffer_add_text(text, "null\n]\n}\n");
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+struct reader {
+    struct trk_pull pull;
+    struct trk_buffer text; /* of keys and strings */
+};
+
+static void read_figure(struct reader *reader, struct trk_figure *figure)
+{
+    double values[3] = {NAN, NAN, NAN};
+    size_t count = 0;
+    if (trk__pull_peek(&reader->pull) == '[') {
+        for (int state = 0; trk__pull_next_item(&reader->pull, &state, '[', ']');)
+            if (trk__pull_number(&reader->pull, &reader->text, &values[count < 3 ? count : 2],
+                                 &(bool){false}, &(bool){false}) == 0)
+                count++;
+        *figure =
+            (struct trk_figure){values[0], values[1], isnan(values[2]) ? INFINITY : values[2]};
+        return;
+    }
+    trk__pull_number(&reader->pull, &reader->text, &values[0], &(bool){false}, &(bool){false});
+    *figure = trk__figure_exact(values[0]);
+}
+
+/* The figure of a member; a member of another name is skipped. */
+static void read_member(struct reader *reader, struct trk_figures *figures)
+{
+    enum trk_figure_id id = trk__figure_find(reader->text.data, reader->text.len);
+    if (id == TRK_FIGURE_COUNT)
+        trk__pull_skip(&reader->pull, NULL);
+    else
+        read_figure(reader, &figures->of[id]);
+}
+
+static void read_phases(struct reader *reader, struct trk_side_run *run)
+{
+    for (int state = 0; trk__pull_next_item(&reader->pull, &state, '{', '}');) {
+        if (trk__pull_key(&reader->pull, &reader->text) < 0)
+            return;
+        struct trk_figures *figures = trk__side_run_add_phase(run, reader->text.data);
+        if (!figures) {
+            trk__pull_fail(&reader->pull, "more phases than fit");
+            return;
+        }
+        for (int inner = 0; trk__pull_next_item(&reader->pull, &inner, '{', '}');)
+            if (trk__pull_key(&reader->pull, &reader->text) == 0)
+                read_member(reader, figures);
+    }
+}
+
+/* Members may be in any order: the label can be the last. */
+static void read_run(struct reader *reader, struct trk_side *side)
+{
+    TRK_CLEANUP_FREE char *label = NULL;
+    struct trk_side_run run = {.whole = trk__figures_absent()};
+    for (int state = 0; trk__pull_next_item(&reader->pull, &state, '{', '}');) {
+        if (trk__pull_key(&reader->pull, &reader->text) < 0)
+            break;
+        if (strcmp(reader->text.data, "run") == 0) {
+            if (trk__pull_string(&reader->pull, &reader->text) == 0) {
+                free(label);
+                label = strdup(reader->text.data ? reader->text.data : "");
+            }
+        } else if (strcmp(reader->text.data, "phases") == 0)
+            read_phases(reader, &run);
+        else
+            read_member(reader, &run.whole);
+    }
+    struct trk_side_run *added = NULL;
+    if (!reader->pull.failure && !label)
+        trk__pull_fail(&reader->pull, "a run without the member \"run\"");
+    else if (!reader->pull.failure && !(added = trk__side_place(side, label, NULL)))
+        trk__pull_fail_by(&reader->pull, -ENOMEM, "not enough memory");
+    if (added) {
+        added->whole = run.whole;
+        added->phases = TRK_STEAL(run.phases);
+        added->phase_count = run.phase_count;
+        run.phase_count = 0;
+    }
+    trk__side_run_clear(&run);
+}
+
+int trk__baseline_read(struct trk_side *side, const char *name, const char *data, size_t len,
+                       struct trk_error *error)
+{
+    struct trk_input input;
+    int code = trk__input_init_memory(&input, data, len);
+    if (code < 0)
+        return trk__error_set(error, code, "%s: not enough memory", name);
+    struct reader reader;
+    double version = NAN;
+    trk__pull_init(&reader.pull, &input, name, error);
+    trk__buffer_init(&reader.text, TRK_BASELINE_BYTES_MAX);
+    for (int state = 0; trk__pull_next_item(&reader.pull, &state, '{', '}');) {
+        if (trk__pull_key(&reader.pull, &reader.text) < 0)
+            break;
+        if (strcmp(reader.text.data, "baseline_version") == 0)
+            trk__pull_number(&reader.pull, &reader.text, &version, &(bool){false}, &(bool){false});
+        else if (strcmp(reader.text.data, "runs") != 0)
+            trk__pull_skip(&reader.pull, NULL);
+        else
+            for (int item = 0; trk__pull_next_item(&reader.pull, &item, '[', ']');) {
+                if (trk__pull_peek(&reader.pull) == '{')
+                    read_run(&reader, side);
+                else
+                    trk__pull_skip(&reader.pull, NULL); /* the null at the end */
+            }
+    }
+    code = reader.pull.failure;
+    if (code == 0 && isnan(version))
+        code = -ENOTSUP;
+    else if (code == 0 && version != 1)
+        code = trk__error_set(error, -EPROTO, "%s is a baseline of a newer release", name);
+    trk__buffer_done(&reader.text);
+    trk__pull_done(&reader.pull);
+    trk__input_done(&input);
+    return code;
+}
