@@ -130,7 +130,7 @@ int trk__server_find(const struct trk_context *context, const struct trk_server_
     server->allocation = parts->allocation ? strdup(parts->allocation) : NULL;
     trk__machine_cpu_model(context, server->cpu_model, sizeof server->cpu_model);
     if (uname(&name) == 0) {
-        snprintf(server->os, sizeof server->os, "%s", name.sysname);
+        snprintf(server->os, sizeof server->os, "%.31s", name.sysname);
         snprintf(server->architecture, sizeof server->architecture, "%.31s", name.machine);
     }
     snprintf(server->container, sizeof server->container, "%s", container ? container : "");
