@@ -135,7 +135,10 @@ static void fill_head(struct server_row *head, bool spot)
 
 static void put_count(char cell[NAME_SIZE], double count)
 {
-    snprintf(cell, NAME_SIZE, isnan(count) ? "" : "%.10g", count);
+    if (isnan(count))
+        *cell = '\0';
+    else
+        snprintf(cell, NAME_SIZE, "%.10g", count);
 }
 
 static void fill_row(const struct trk_server_offer *server, struct server_row *row)

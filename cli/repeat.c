@@ -3,6 +3,7 @@
 #include "compare_table.h"
 #include "gates.h"
 #include "human.h"
+#include "platform/os.h"
 #include "spawn.h"
 #include "summary.h"
 #include "text.h"
@@ -77,19 +78,32 @@ static double now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static const int enders[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
 static bool ends_series(int signal)
 {
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+    for (size_t i = 0; i < sizeof enders / sizeof *enders; i++)
+        if (signal == enders[i])
+            return true;
+    return false;
 }
 
 /* A signal that came while no job was there to get it. */
 static int pending_signal(const struct cli_signals *signals)
 {
-    const struct timespec at_once = {0};
-    int signal, found = 0;
-    while ((signal = sigtimedwait(&signals->taken, NULL, &at_once)) > 0)
-        if (ends_series(signal))
-            found = signal;
+    sigset_t pending;
+    int found = 0;
+    if (sigpending(&pending) < 0)
+        return 0;
+    for (size_t i = 0; i < sizeof enders / sizeof *enders; i++) {
+        sigset_t one;
+        bool from_terminal;
+        if (!sigismember(&pending, enders[i]) || !sigismember(&signals->taken, enders[i]))
+            continue;
+        sigemptyset(&one);
+        sigaddset(&one, enders[i]);
+        found = trk__os_signal_wait(&one, &from_terminal);
+    }
     return found;
 }
 
@@ -102,13 +116,13 @@ static int prepare(struct series *series)
     if (code < 0 || held.failure < 0)
         return code < 0 ? cli_spawn_explain_process(code) : cli_spawn_explain("sh", held.failure);
     while (waitpid(held.pid, &status, WNOHANG) != held.pid) {
-        siginfo_t info;
-        int signal = sigwaitinfo(&series->signals->taken, &info);
+        bool from_terminal = false;
+        int signal = trk__os_signal_wait(&series->signals->taken, &from_terminal);
         if (ends_series(signal))
             series->stop_signal = signal;
         if (signal == SIGTSTP)
             cli_signals_stop_by(SIGTSTP);
-        else if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
+        else if (signal > 0 && signal != SIGCHLD && !from_terminal)
             kill(held.pid, signal);
     }
     if (series->stop_signal || (WIFEXITED(status) && WEXITSTATUS(status) == 0))

@@ -2,8 +2,8 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/number.h"
 #include "base/input.h"
+#include "base/number.h"
 #include "gputracker/data_file.h"
 
 #include <errno.h>

@@ -17,6 +17,12 @@
  * for anything else. A descriptor or a negative code. */
 int trk__os_open_place(int folder_fd, const char *path, bool is_folder);
 
+/* A file in memory that has no name; `ret_path` opens it again in this process. A descriptor or a negative code. */
+int trk__os_memory_file(char *ret_path, size_t size);
+
+/* Returns when the contents of the file are on the disk: 0 or -1 and errno. */
+int trk__os_sync_data(int fd);
+
 int64_t trk__os_modified_ns(const struct stat *status);
 
 /* Renames a file unless there is one with the new name: -EEXIST. -ENOTSUP: the file system cannot promise that. */

@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/real.h"
+#include "platform/os.h"
 #include "run/run_file.h"
 #include "run/store.h"
 
@@ -118,7 +119,7 @@ static int load_run_file(struct trk_run_reader *reader, int dir_fd, const char *
     struct stat status;
     if (fstat(reader->fd, &status) < 0)
         return -errno;
-    run->last_write_time = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec * 1e-9;
+    run->last_write_time = (double)trk__os_modified_ns(&status) * 1e-9;
     int code = 0;
     bool is_finished = trk__run_reader_find_footer(reader);
     if (!is_finished) {

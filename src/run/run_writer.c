@@ -1,5 +1,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "platform/os.h"
 #include "run/run_file.h"
 #include "run/run_json.h"
 
@@ -151,7 +152,7 @@ int trk__run_writer_flush(struct trk_run_writer *writer, bool keep)
 
 int trk__run_writer_sync(struct trk_run_writer *writer)
 {
-    if (writer->fd < 0 || fdatasync(writer->fd) < 0)
+    if (writer->fd < 0 || trk__os_sync_data(writer->fd) < 0)
         return writer->fd < 0 ? 0 : -errno;
     char folder[TRK_RUN_PATH_SIZE];
     strcpy(folder, writer->path);

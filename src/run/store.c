@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/real.h"
+#include "platform/os.h"
 #include "run/figures.h"
 
 #include <dirent.h>
@@ -129,7 +130,7 @@ static size_t id_length(const char *name)
 static void describe_damaged(const char *name, const struct stat *status,
                              const struct trk_error *error, struct trk_run_info *info)
 {
-    info->start_time = (double)status->st_mtim.tv_sec + (double)status->st_mtim.tv_nsec * 1e-9;
+    info->start_time = (double)trk__os_modified_ns(status) * 1e-9;
     info->wall_seconds = info->cpu_seconds = info->peak_memory_bytes = info->time_limit_seconds =
         info->oom_kills = NAN;
     info->last_write_time = info->start_time;
@@ -153,7 +154,7 @@ static int list_file(int dir_fd, const char *name, struct trk_store_list *list)
     int code = trk__run_load_at(dir_fd, name, TRK_EXTENT_PARTS, &run, &error);
     time_t now = time(NULL);
     if (code == -ENOENT || code == -ESTALE ||
-        (code < 0 && status.st_size < 8 && now - status.st_mtim.tv_sec < HEAD_SECONDS &&
+        (code < 0 && status.st_size < 8 && now - status.st_mtime < HEAD_SECONDS &&
          strstr(name, ".run")))
         return 0; /* removed meanwhile, or just being made */
     struct trk_store_run *entry = code == -ENOMEM ? NULL : add_run(list);
@@ -333,9 +334,9 @@ static int load_line(int dir_fd, const struct trk_store_run *run, struct trk_run
 int trk__store_load(const char *path, const struct trk_store_run *run, enum trk_run_extent extent,
                     struct trk_run **ret_run, struct trk_error *error)
 {
-    TRK_CLEANUP_FD int dir_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    TRK_CLEANUP_FD int dir_fd = trk__os_open_place(AT_FDCWD, path, true);
     if (dir_fd < 0)
-        return trk__error_set(error, -errno, "%s: %s", path, strerror(errno));
+        return trk__error_set(error, dir_fd, "%s: %s", path, strerror(-dir_fd));
     int code = run->bytes ? load_line(dir_fd, run, ret_run, error)
                           : trk__run_load_at(dir_fd, run->file, extent, ret_run, error);
     /* A snapshot of another program has no id but the name that it was put here with. */
@@ -418,8 +419,8 @@ int trk__store_remove(const char *path, const struct trk_store_run *run, bool fo
                                   ? "run %s is still running on %s"
                                   : "run %s may still be running on %s; --force removes it",
                               info->id, *info->host ? info->host : "another machine");
-    TRK_CLEANUP_FD int dir_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int code = dir_fd < 0 ? -errno : 0;
+    TRK_CLEANUP_FD int dir_fd = trk__os_open_place(AT_FDCWD, path, true);
+    int code = dir_fd < 0 ? dir_fd : 0;
     if (code == 0 && run->bytes)
         code = remove_line(dir_fd, run);
     else if (code == 0 && unlinkat(dir_fd, run->file, 0) < 0 && errno != ENOENT && errno != ESTALE)

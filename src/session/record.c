@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/real.h"
+#include "platform/os.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -160,8 +161,7 @@ static int flush(struct trk_recorder *recorder, bool keep)
 {
     struct trk_run_writer *writer = &recorder->writer;
     if (recorder->is_held && writer->fd < 0) {
-        writer->fd = memfd_create("resource-tracker-run", MFD_CLOEXEC);
-        snprintf(writer->path, sizeof writer->path, "/proc/self/fd/%d", writer->fd);
+        writer->fd = trk__os_memory_file(writer->path, sizeof writer->path);
     }
     int code = trk__run_writer_flush(writer, keep);
     if (code == -ENOENT && *recorder->folder) {

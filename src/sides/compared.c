@@ -1,5 +1,6 @@
 #include "sides/compared.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -66,7 +67,7 @@ static int add_row(struct trk_comparison *comparison, const char *phase, enum tr
     if (code < 0 || (!row.base.count && !row.new.count))
         return code;
     struct trk_compared_row *rows =
-        reallocarray(comparison->rows, comparison->row_count + 1, sizeof *rows);
+        trk__reallocarray(comparison->rows, comparison->row_count + 1, sizeof *rows);
     if (!rows)
         return -ENOMEM;
     comparison->rows = rows;
@@ -100,8 +101,8 @@ static int add_outliers(struct trk_comparison *comparison, const struct trk_side
         trk__buffer_add_text(&text, ", median ");
         trk__figure_words(&text, kind->unit, group->median.value);
         char *words = steal_text(&text);
-        char **outliers = reallocarray(comparison->outliers, comparison->outlier_count + 1,
-                                       sizeof *comparison->outliers);
+        char **outliers = trk__reallocarray(comparison->outliers, comparison->outlier_count + 1,
+                                            sizeof *comparison->outliers);
         comparison->outliers = outliers ? outliers : comparison->outliers;
         if (!words || !outliers) {
             free(words);
@@ -234,7 +235,7 @@ int trk_comparison_gate(trk_comparison *comparison, const char *gate,
     struct trk_side_figures new = trk__side_figures(comparison->new);
     code = trk__gate_check(&held.gate, comparison->base ? &base : NULL, &new, &held.result);
     struct trk_held_gate *gates =
-        reallocarray(comparison->gates, comparison->gate_count + 1, sizeof *gates);
+        trk__reallocarray(comparison->gates, comparison->gate_count + 1, sizeof *gates);
     comparison->gates = gates ? gates : comparison->gates;
     struct trk_buffer text;
     trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);

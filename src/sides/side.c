@@ -1,5 +1,6 @@
 #include "sides/side.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "catalog/catalog.h"
@@ -59,9 +60,9 @@ struct trk_side_run *trk__side_place(struct trk_side *side, const char *label, c
     if (at == side->count) {
         size_t count = side->count + 1;
         TRK_CLEANUP_FREE char *own_label = strdup(label);
-        struct trk_side_run *runs = reallocarray(side->runs, count, sizeof *runs);
+        struct trk_side_run *runs = trk__reallocarray(side->runs, count, sizeof *runs);
         side->runs = runs ? runs : side->runs;
-        char **sources = reallocarray(side->sources, count, sizeof *sources);
+        char **sources = trk__reallocarray(side->sources, count, sizeof *sources);
         side->sources = sources ? sources : side->sources;
         if (!own_label || !runs || !sources)
             return NULL;
@@ -79,8 +80,8 @@ struct trk_figures *trk__side_run_add_phase(struct trk_side_run *run, const char
 {
     if (run->phase_count == TRK_SIDE_PHASES_MAX)
         return NULL;
-    struct trk_phase_figures *phases = reallocarray((struct trk_phase_figures *)run->phases,
-                                                    run->phase_count + 1, sizeof *run->phases);
+    struct trk_phase_figures *phases = trk__reallocarray((struct trk_phase_figures *)run->phases,
+                                                         run->phase_count + 1, sizeof *run->phases);
     if (!phases)
         return NULL;
     run->phases = phases;

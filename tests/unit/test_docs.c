@@ -101,7 +101,8 @@ static void test_help_tells_arguments_and_defaults(void)
     print_help_to_text(CLI_COMMAND_RUN);
     CHECK(strstr(text, "  -i, --interval SECONDS ") != NULL);
     CHECK(strstr(text, "(default: 1)") != NULL);
-    CHECK(strstr(text, ": csv,") != NULL);
+    CHECK(strstr(text, ": csv,\n") != NULL);
+    CHECK(strstr(text, " jsonl, sqlite, snapshot, snakemake, nextflow,\n") != NULL);
 }
 
 static void test_man_page(void)

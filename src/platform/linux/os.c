@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -27,6 +28,20 @@ int trk__os_open_place(int folder_fd, const char *path, bool is_folder)
 {
     int fd = openat(folder_fd, path, O_PATH | O_CLOEXEC | (is_folder ? O_DIRECTORY : 0));
     return fd < 0 ? -errno : fd;
+}
+
+int trk__os_memory_file(char *ret_path, size_t size)
+{
+    int fd = memfd_create("resource-tracker", MFD_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    snprintf(ret_path, size, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+int trk__os_sync_data(int fd)
+{
+    return fdatasync(fd);
 }
 
 int64_t trk__os_modified_ns(const struct stat *status)
