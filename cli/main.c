@@ -3,6 +3,7 @@
 #include "help.h"
 #include "platform/os.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,7 +39,9 @@ int main(int argc, char *argv[])
     struct trk_error error;
     if (cli_invocation_init(&invocation, argv, trk__os_environment(), &error) < 0) {
         cli_fail("%s", error.message);
-        return invocation.command == CLI_COMMAND_RUN ? CLI_EXIT_OWN : CLI_EXIT_USAGE;
+        return invocation.command == CLI_COMMAND_RUN ? CLI_EXIT_OWN
+               : error.code == -EINVAL               ? CLI_EXIT_USAGE
+                                                     : CLI_EXIT_FAILURE;
     }
     if (invocation.help) {
         cli_help_print(invocation.command, stdout);

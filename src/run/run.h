@@ -64,6 +64,7 @@ struct trk_run_metadata {
 struct trk_run_cpu {
     struct trk_object object;
     double seconds, user_seconds, system_seconds;
+    double high_seconds;    /* where `seconds` is a lower bound and an upper one is known */
     double sampled_seconds; /* what the rows saw */
     double coverage;
     char source[TRK_RUN_SOURCE_SIZE];

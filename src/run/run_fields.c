@@ -84,6 +84,7 @@ TRK_FIELDS(trk__run_cloud_fields, struct trk_run_cloud, cloud_table);
 
 static const struct trk_field cpu_table[] = {
     TRK_FIELD(struct trk_run_cpu, MICRO, "value", seconds),
+    TRK_FIELD(struct trk_run_cpu, MICRO, "high", high_seconds),
     TRK_FIELD(struct trk_run_cpu, MICRO, "user", user_seconds),
     TRK_FIELD(struct trk_run_cpu, MICRO, "system", system_seconds),
     TRK_FIELD(struct trk_run_cpu, CHARS, "source", source),

@@ -51,6 +51,7 @@ int trk__session_fill_totals(const struct trk_summary *summary, struct trk_run_t
     totals->cpu.user_seconds = summary->cpu_user_seconds.value;
     totals->cpu.system_seconds = summary->cpu_system_seconds.value;
     totals->cpu.sampled_seconds = summary->cpu_sampled_seconds;
+    totals->cpu.high_seconds = summary->cpu_high_seconds;
     totals->cpu.coverage = has_coverage ? trk__fmin(1, summary->cpu_sampled_seconds / cpu) : NAN;
     snprintf(totals->cpu.source, TRK_RUN_SOURCE_SIZE, "%s",
              summary->cpu_seconds.valid ? summary->cpu_seconds.source : "");

@@ -42,7 +42,9 @@ static void fill_whole(struct trk_side *side, const struct trk_run *run, struct 
     bool is_least = isnan(run->totals.cpu.coverage) && run->totals.cpu.seconds > 0 &&
                     trk__run_knows(&run->totals.cpu.object);
     whole->of[TRK_FIGURE_WALL] = trk__figure_exact(known.wall_seconds);
-    whole->of[TRK_FIGURE_CPU] = bracket(known.cpu_seconds, NAN, is_least ? INFINITY : NAN);
+    double high_seconds = run->totals.cpu.high_seconds;
+    double most_seconds = isnan(high_seconds) ? INFINITY : high_seconds;
+    whole->of[TRK_FIGURE_CPU] = bracket(known.cpu_seconds, NAN, is_least ? most_seconds : NAN);
     whole->of[TRK_FIGURE_PEAK_MEMORY] =
         bracket(known.memory_peak_bytes, known.memory_low_bytes, known.memory_high_bytes);
     whole->of[TRK_FIGURE_READ] = trk__figure_exact(known.read_bytes);

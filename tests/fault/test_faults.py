@@ -7,7 +7,7 @@ call failing. The contract, whatever fails:
 - The tracker ends in time, by itself, without a report of a sanitizer.
 - The job runs from start to end, once, and the exit status is the job's. Or it is not started: then the status is 125 (126 or
   127 where the call is exec), and the folder is as it was before.
-- Another command does all its work and exits 0, or says why not and exits 125; `attach` leaves its process alone.
+- Another command does all its work and exits 0, or says why not and exits 1; `attach` leaves its process alone.
 - An output is complete, or a message names it.
 - The run is kept and `runs` lists it as what it was, or a message says that it is not.
 - Each such message has the text of the error that was injected, behind the thing that failed.
@@ -43,7 +43,8 @@ PATIENCE_SECONDS = 30
 SANITIZER_EXIT = 99
 SANITIZER_REPORT = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error:|UndefinedBehavior")
 JOB_CODE = 7
-OWN_CODE = 125
+OWN_CODE = 125  # of `run`
+VERB_CODE = 1  # of any other command
 WORDS = {errno.ENOMEM: ("out of memory", "no memory "), errno.EAGAIN: ("the limit of processes is reached",)}
 JOB = f"echo start >>job; sleep 0.06; echo end >>job; exit {JOB_CODE}"
 
@@ -89,6 +90,14 @@ def sqlite_is_complete(path):
 def summary_is_complete(path):
     summary = json.loads(path.read_text())
     return "totals" in summary and summary["exit_code"] == JOB_CODE
+
+
+def snapshot_is_complete(path):
+    return json.loads(path.read_text())["process_metrics"]
+
+
+def baseline_is_complete(path):
+    return json.loads(path.read_text())["runs"]
 
 
 def time_is_complete(path):
@@ -166,6 +175,12 @@ SCENARIOS = [
     Scenario("show", ["show"], {"stdout": None}, make_kept_run, kind="verb"),
     Scenario("recommend", ["recommend", "--json"], {"stdout": None}, make_kept_run, kind="verb"),
     Scenario("report", ["report", "-o", "page.html"], {"page.html": html_is_complete}, make_kept_run, kind="verb"),
+    Scenario("export", ["export", "--format", "snapshot", "-o", "run.json"], {"run.json": snapshot_is_complete}, make_kept_run,
+             kind="verb"),
+    Scenario("compare", ["compare", "last", "last", "-o", "page.html"], {"page.html": html_is_complete}, make_kept_run,
+             kind="verb"),
+    Scenario("baseline", ["baseline", "save", "./base.json", "last"], {"base.json": baseline_is_complete}, make_kept_run,
+             kind="verb"),
     Scenario("convert", ["convert", "rows.csv", "rows.jsonl"], {"rows.jsonl": jsonl_is_complete}, make_kept_run, kind="verb"),
     Scenario("pages", [*QUICK, "--report", "page.html", "--processes", "processes.csv", "--export", "time:time", *RUN],
              {"page.html": html_is_complete, "processes.csv": csv_is_complete, "time": time_is_complete}, saves=True),
@@ -280,7 +295,7 @@ def says(scenario, outcome, *things):
 
 
 def kept_run_is_right(scenario, outcome):
-    runs = json.loads(outcome.runs)["runs"]
+    runs = json.loads(outcome.runs)["runs"] if outcome.runs else []
     return len(runs) == 1 and not runs[0].get("damage") and not runs[0]["running"] and (
         scenario.kind != "run" or runs[0]["exit_code"] == JOB_CODE)
 
@@ -302,7 +317,7 @@ def verdict(scenario, outcome, undisturbed):
         return None if says(scenario, outcome) else "the job was not started, and no message says why"
     if scenario.kind in ("run", "attach") and (outcome.job != ["start", "end"] or outcome.job_code != JOB_CODE):
         return f"the job wrote {outcome.job} and ended with {outcome.job_code}"
-    if outcome.code == OWN_CODE and scenario.kind != "run":
+    if outcome.code == VERB_CODE and scenario.kind != "run":
         if not says(scenario, outcome):
             return f"exit code {outcome.code}, and no message says why"
         outcome.incomplete = []

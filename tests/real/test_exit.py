@@ -132,12 +132,13 @@ def test_no_command_is_125():
     assert tracker("--").returncode == 125
 
 
-def test_attach_to_nothing_is_125():
+def test_attach_to_nothing_fails():
+    """1: there is no such process; 2: no process can have that PID."""
     gone = popen(["true"])
     gone.wait()
-    for pid in (gone.pid, "0", "-1", "x", "99999999999999999999", ""):
+    for pid, code in ((gone.pid, 1), *((word, 2) for word in ("0", "-1", "x", "99999999999999999999", ""))):
         done = tracker("attach", "--", pid)
-        assert done.returncode == 125, pid
+        assert done.returncode == code, pid
         assert done.stdout == "" and done.stderr.startswith("resource-tracker: "), pid
 
 

@@ -12,7 +12,7 @@ from helpers import Track, as_nobody, need_command, need_namespace, row_count, t
 TOP = {"schema_version", "command", "exit_code", "signal", "start_time", "wall_seconds",
        "interval_seconds", "samples", "totals", "averages", "maxima", "overhead"}
 TOTALS = {
-    "cpu_seconds": {"value", "user", "system", "source", "sampled", "coverage"},
+    "cpu_seconds": {"value", "high", "user", "system", "source", "sampled", "coverage"},
     "peak_memory_bytes": {"value", "low", "high", "source", "sampled"},
     "read_bytes": {"value", "source"},
     "write_bytes": {"value", "source"},

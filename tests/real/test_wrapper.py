@@ -182,7 +182,7 @@ def test_command_that_is_not_there_leaves_no_output():
 def test_pid_that_is_not_there_leaves_no_output():
     gone = popen(["true"])
     gone.wait()
-    assert tracker("attach", "-o", "rows.csv", gone.pid).returncode == 125
+    assert tracker("attach", "-o", "rows.csv", gone.pid).returncode == 1
     assert os.listdir(".") == []
 
 
