@@ -175,7 +175,7 @@ static int add_offer(struct trk_list *list, const struct question *question,
              source ? source->date : trk__catalog_date(question->catalog));
     price->whose = source ? strdup(source->name) : NULL;
     set_costs(offer, question->options->run_seconds, place);
-    return 0;
+    return source && !price->whose ? -ENOMEM : 0;
 }
 
 /* Keeper's own keys stay as they came, ours stand behind them. */

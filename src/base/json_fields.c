@@ -282,13 +282,6 @@ static void write_raw(struct trk_json *json, const char *text)
     trk__buffer_add_text(json->buffer, text ? text : "null");
 }
 
-/* Beyond 2^32 a double has few millionths left. */
-static double to_the_millionth(double value)
-{
-    double grain = fabs(value) < 4e9 ? 1e6 : 1e3;
-    return trk__round(value * grain) / grain;
-}
-
 static void write_member(struct trk_json *json, const struct trk_field *field, const void *object)
 {
     const void *at = member(object, field);
@@ -298,7 +291,7 @@ static void write_member(struct trk_json *json, const struct trk_field *field, c
         trk__json_double(json, *(const double *)at);
         break;
     case TRK_FIELD_MICRO:
-        trk__json_double(json, to_the_millionth(*(const double *)at));
+        trk__json_double(json, trk__to_the_millionth(*(const double *)at));
         break;
     case TRK_FIELD_WHOLE:
         trk__json_double(json, trk__trunc(*(const double *)at));

@@ -53,6 +53,13 @@ static inline double trk__round_half_even(double value)
     return trk__floor(below / 2) * 2 == below ? below : below + 1;
 }
 
+/* Beyond 2^32 a double has few millionths left. */
+static inline double trk__to_the_millionth(double value)
+{
+    double grain = fabs(value) < 4e9 ? 1e6 : 1e3;
+    return trk__round(value * grain) / grain;
+}
+
 static inline long long trk__llround(double value)
 {
     return (long long)trk__round(value);

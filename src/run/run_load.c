@@ -176,9 +176,11 @@ int trk__run_load_at(int dir_fd, const char *path, enum trk_run_extent extent,
     struct stat status;
     if (fd < 0 || fstat(fd, &status) < 0)
         return trk__error_set(error, -errno, "%s: %s", path, strerror(errno));
-    if (S_ISREG(status.st_mode) && pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
-        (memcmp(magic, "TRKRUN1\n", sizeof magic) == 0 ||
-         memcmp(magic, "TRKROWS", sizeof magic) == 0))
+    ssize_t got = S_ISREG(status.st_mode) ? pread(fd, magic, sizeof magic, 0) : 0;
+    if (got < 0)
+        return trk__error_set(error, -errno, "%s: %s", path, strerror(errno));
+    if (got == (ssize_t)sizeof magic && (memcmp(magic, "TRKRUN1\n", sizeof magic) == 0 ||
+                                         memcmp(magic, "TRKROWS", sizeof magic) == 0))
         return load_with_reader(dir_fd, path, extent, ret_run, error);
     const char *dot = strrchr(path, '.');
     if (dot && (strcmp(dot, ".run") == 0 || strcmp(dot, ".rows") == 0))

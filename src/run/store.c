@@ -42,15 +42,15 @@ static void copy_printable(char *to, size_t size, const char *text)
 
 static void copy_command(char *to, size_t size, char *const *words)
 {
-    struct trk_buffer line;
-    trk__buffer_init(&line, TRK_BUFFER_LIMIT_DEFAULT);
-    for (char *const *word = words; word && *word && line.len < size; word++) {
-        if (word != words)
-            trk__buffer_add_char(&line, ' ');
-        trk__buffer_add_text(&line, *word);
+    size_t len = 0;
+    *to = '\0';
+    for (char *const *word = words; word && *word && len < size; word++) {
+        copy_printable(to + len, size - len, word == words ? "" : " ");
+        len += word != words;
+        if (len < size)
+            copy_printable(to + len, size - len, *word);
+        len += strlen(*word);
     }
-    copy_printable(to, size, line.data);
-    trk__buffer_done(&line);
 }
 
 void trk__run_describe(const struct trk_run *run, struct trk_run_info *ret_info)
@@ -145,13 +145,19 @@ static void describe_damaged(const char *name, const struct stat *status,
 /* 0, also where the file is no run (any more), or -ENOMEM. */
 static int list_file(int dir_fd, const char *name, struct trk_store_list *list)
 {
-    struct stat status;
+    struct stat status = {.st_mode = S_IFREG, .st_size = -1};
     struct trk_error error = {0};
     struct trk_run *run = NULL;
     size_t id_len = id_length(name);
-    if (!id_len || fstatat(dir_fd, name, &status, 0) < 0 || !S_ISREG(status.st_mode))
+    if (!id_len)
         return 0;
-    int code = trk__run_load_at(dir_fd, name, TRK_EXTENT_PARTS, &run, &error);
+    int code = 0;
+    if (fstatat(dir_fd, name, &status, 0) < 0)
+        code = trk__error_set(&error, -errno, "%s", strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return 0;
+    if (code == 0)
+        code = trk__run_load_at(dir_fd, name, TRK_EXTENT_PARTS, &run, &error);
     time_t now = time(NULL);
     if (code == -ENOENT || code == -ESTALE ||
         (code < 0 && status.st_size < 8 && now - status.st_mtime < HEAD_SECONDS &&
@@ -169,7 +175,7 @@ static int list_file(int dir_fd, const char *name, struct trk_store_list *list)
     trk__run_free(run);
     snprintf(entry->info.id, sizeof entry->info.id, "%.*s", (int)id_len, name);
     snprintf(entry->file, sizeof entry->file, "%.*s", (int)sizeof entry->file - 1, name);
-    entry->info.file_bytes = (uint64_t)status.st_size;
+    entry->info.file_bytes = status.st_size > 0 ? (uint64_t)status.st_size : 0;
     return 0;
 }
 

@@ -63,7 +63,7 @@ static void fill_head(struct trk_recorder *recorder, const struct trk_session *s
     metadata->object.present = TRK_OBJECT_ALL;
     identity->format = 1;
     identity->release = strdup("{\"version\":\"" TRK_VERSION "\",\"implementation\":\"native\"}");
-    identity->start_time = (double)session->start_realtime_ns * 1e-9;
+    identity->start_time = trk__to_the_millionth((double)session->start_realtime_ns * 1e-9);
     gethostname(identity->host, sizeof identity->host - 1);
     metadata->settings = (struct trk_run_settings){
         .pid = 0,
@@ -213,7 +213,7 @@ void trk__session_record_start(struct trk_session *session, pid_t root_pid)
     if (!recorder || session->options.reap_children)
         return;
     struct trk_run_identity *identity = &recorder->run->metadata.identity;
-    identity->start_time = (double)session->start_realtime_ns * 1e-9;
+    identity->start_time = trk__to_the_millionth((double)session->start_realtime_ns * 1e-9);
     identity->kind = root_pid ? TRK_RUN_ATTACHED : TRK_RUN_SYSTEM;
     if (root_pid && *identity->id && !identity->command)
         find_command(session, root_pid);
@@ -375,7 +375,7 @@ int trk_session_phases(const trk_session *session, trk_phases **ret_phases, stru
 {
     const struct trk_recorder *recorder = session->recorder;
     char events[TRK_RUN_PATH_SIZE] = "";
-    struct trk_run *run;
+    struct trk_run *run = NULL;
     if (recorder)
         events_path(recorder, events);
     bool has_marks = recorder && *recorder->folder && access(events, F_OK) == 0;
@@ -386,7 +386,6 @@ int trk_session_phases(const trk_session *session, trk_phases **ret_phases, stru
         code = trk__error_set(error, -ENOMEM, "no memory for the phases");
     if (code == 0)
         code = trk_run_phases(run, ret_phases, error);
-    if (code == 0)
-        trk__run_free(run);
+    trk__run_free(run);
     return code;
 }

@@ -81,7 +81,7 @@ static void fill_outcome(const struct trk_session *session, const struct trk_sum
     double stop = summary->start_time + summary->wall_seconds;
     double interval = metadata->settings.interval_seconds;
     metadata->outcome = (struct trk_run_outcome){
-        .stop_time = stop,
+        .stop_time = trk__to_the_millionth(stop),
         .duration = trk__round((stop - metadata->identity.start_time + interval) * 100) / 100,
         .wall_seconds = summary->wall_seconds,
         .time_limit_seconds = summary->time_limit_seconds,
@@ -314,34 +314,40 @@ static void fill_cloud(const struct trk_session *session, struct trk_run_cloud *
 
 /* ---- the whole ----------------------------------------------------------------------- */
 
-static char **copy_words(char *const *words)
+/* What `words` point to, with a NULL behind it; after a failure the copy has the words before it. */
+static int copy_words(char *const *words, char ***ret_copy)
 {
     size_t count = 0;
     while (words && words[count])
         count++;
-    char **copy = words ? calloc(count + 1, sizeof *copy) : NULL;
-    for (size_t i = 0; copy && i < count; i++)
-        copy[i] = strdup(words[i]);
-    return copy;
+    *ret_copy = words ? calloc(count + 1, sizeof **ret_copy) : NULL;
+    if (words && !*ret_copy)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        if (!((*ret_copy)[i] = strdup(words[i])))
+            return -ENOMEM;
+    return 0;
 }
 
-static char *copy_text(const char *text)
+static int copy_text(const char *text, char **ret_copy)
 {
-    return text ? strdup(text) : NULL;
+    *ret_copy = text ? strdup(text) : NULL;
+    return text && !*ret_copy ? -ENOMEM : 0;
 }
 
-static void copy_head(const struct trk_recorder *recorder, struct trk_run *run)
+static int copy_head(const struct trk_recorder *recorder, struct trk_run *run)
 {
     const struct trk_run_metadata *from = &recorder->run->metadata;
     struct trk_run_identity *identity = &run->metadata.identity;
     run->metadata.object.present = from->object.present;
     run->metadata.settings = from->settings;
     *identity = from->identity;
-    identity->command = copy_words(from->identity.command);
-    identity->tags = copy_words(from->identity.tags);
-    identity->key = copy_text(from->identity.key);
-    identity->job_name = copy_text(from->identity.job_name);
-    identity->release = copy_text(from->identity.release);
+    int code = copy_words(from->identity.command, &identity->command);
+    code |= copy_words(from->identity.tags, &identity->tags);
+    code |= copy_text(from->identity.key, &identity->key);
+    code |= copy_text(from->identity.job_name, &identity->job_name);
+    code |= copy_text(from->identity.release, &identity->release);
+    return code; /* 0 or -ENOMEM */
 }
 
 int trk__session_make_run(const struct trk_session *session, unsigned facts,
@@ -352,13 +358,13 @@ int trk__session_make_run(const struct trk_session *session, unsigned facts,
         return -ENOMEM;
     struct trk_summary summary = {.size = sizeof summary};
     trk_session_summary(session, &summary);
-    run->metadata.identity.start_time = summary.start_time;
+    run->metadata.identity.start_time = trk__to_the_millionth(summary.start_time);
     run->metadata.settings.interval_seconds = summary.interval_seconds;
-    if (session->recorder)
-        copy_head(session->recorder, run);
+    int code = session->recorder ? copy_head(session->recorder, run) : 0;
     fill_outcome(session, &summary, &run->metadata);
     fill_limits(session, &run->limits);
-    int code = trk__session_fill_totals(&summary, &run->totals);
+    if (code == 0)
+        code = trk__session_fill_totals(&summary, &run->totals);
     if (code == 0)
         code = fill_gpus(session, run);
     if (code == 0 && facts & TRK_FACTS_PLACE) {

@@ -34,7 +34,7 @@ static int fill_metadata(const struct trk_tracker *tracker, struct trk_run *run)
     metadata->identity.format = 1;
     metadata->identity.release =
         strdup("{\"version\":\"" TRK_VERSION "\",\"implementation\":\"native\"}");
-    metadata->identity.start_time = tracker->start_time;
+    metadata->identity.start_time = trk__to_the_millionth(tracker->start_time);
     metadata->settings = (struct trk_run_settings){
         .pid = options->pid,
         .interval_seconds = options->interval_seconds,
@@ -45,7 +45,7 @@ static int fill_metadata(const struct trk_tracker *tracker, struct trk_run *run)
         .discover_server = options->discover_server,
         .discover_cloud = options->discover_cloud,
     };
-    metadata->outcome.stop_time = stop;
+    metadata->outcome.stop_time = trk__to_the_millionth(stop);
     metadata->outcome.duration =
         trk__round((stop - tracker->start_time + options->interval_seconds) * 100) / 100;
     metadata->outcome.wall_seconds = wall_seconds;

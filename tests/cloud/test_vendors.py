@@ -1,6 +1,5 @@
 """Which cloud this is, end to end: the program, its sockets, and services that behave as documented or badly."""
 
-import gzip
 import json
 import os
 import subprocess
@@ -288,10 +287,9 @@ def run_job(tracker, command, *options):
     with tempfile.TemporaryDirectory() as state:
         subprocess.run([tracker, "-q", *options, *command], check=True, timeout=60,
                        env={**os.environ, "XDG_STATE_HOME": state})
-        runs = os.path.join(state, "resource-tracker", "runs")
-        [name] = [name for name in os.listdir(runs) if name.endswith(".json.gz")]
-        with gzip.open(os.path.join(runs, name), "rb") as file:
-            return json.load(file)
+        done = subprocess.run([tracker, "export", "--format", "snapshot"], check=True, timeout=60, capture_output=True,
+                              env={**os.environ, "XDG_STATE_HOME": state})
+        return json.loads(done.stdout)
 
 
 # Lasts until what the cloud said is kept for the boot, at the latest half a minute.

@@ -125,10 +125,9 @@ def test_a_running_step_beside_sstat(user):
 
 def readable(user, run):
     """Its figures and as many rows as the list says, on the login host."""
-    shown = user.run("resource-tracker", "runs", "show", run["id"])
+    shown = user.run("resource-tracker", "show", run["id"])
     assert shown.returncode == 0, shown.stderr
-    path = f".local/state/resource-tracker/runs/{run['id']}.json.gz"
-    converted = user.run("resource-tracker", "convert", path, "rows.csv")
+    converted = user.run("resource-tracker", "export", run["id"], "-o", "rows.csv")
     assert converted.returncode == 0, converted.stderr
     rows = helpers.read_csv(user.home / "rows.csv")
     assert len(rows) == run["samples"] > 0, (rows, run)

@@ -1,8 +1,6 @@
 """Figures of made-up GPUs, from the script of the driver to every output of the command."""
 
 import csv
-import glob
-import gzip
 import itertools
 import json
 import os
@@ -190,9 +188,8 @@ def test_record(tmp_path):
     with Tracking(world, tmp_path / "rows.csv", "-q", "--cloud=off") as tracking:
         tracking.wait_for(lambda rows: len(settled(rows)) > 3)
         tracking.end()
-    [path] = glob.glob(os.path.join(os.environ["XDG_STATE_HOME"], "resource-tracker", "runs", "*.json.gz"))
-    with gzip.open(path) as file:
-        record = json.load(file)
+    done = subprocess.run([TRACKER, "export", "--format", "snapshot"], check=True, timeout=60, capture_output=True)
+    record = json.loads(done.stdout)
     server = record["server_info"]
     assert server["gpu_count"] == 3 and server["gpu_names"] == [f"NVIDIA Fake {i}" for i in range(3)]
     assert server["gpu_memory_mb"] == 3 * 16384

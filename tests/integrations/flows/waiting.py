@@ -2,11 +2,14 @@
 
 import glob
 import os
+import stat
 import struct
 from time import monotonic, sleep
 
 SECONDS_MAX = 60
-HEAD = "12xII"  # of a file of rows: bytes of its head, columns of a row
+MAGIC = b"TRKRUN1\n"  # then blocks: type, bytes, checksum, reserved, and a payload padded to 8 bytes
+BLOCK = struct.Struct("IIII")
+ROWS = 3  # the type of a block with a row
 
 
 def tracker_pid():
@@ -23,17 +26,24 @@ def tracker_pid():
 def count_samples(pid):
     for link in glob.glob(f"/proc/{pid}/fd/*"):
         try:
-            if os.path.basename(os.readlink(link)) != "rows":
+            if not stat.S_ISREG(os.stat(link).st_mode):
                 continue
-            with open(link, "rb") as rows:
-                start = rows.read(struct.calcsize(HEAD))
-                size = os.fstat(rows.fileno()).st_size
-        except FileNotFoundError:  # it has closed the descriptor since
+            with open(link, "rb") as file:
+                data = file.read()
+        except OSError:  # it has closed the descriptor since, or it is of another user
             continue
-        if len(start) == struct.calcsize(HEAD):
-            head, columns = struct.unpack(HEAD, start)
-            return max(0, size - head) // (8 * columns)
+        if data.startswith(MAGIC):
+            return count_blocks(data, ROWS)
     return 0
+
+
+def count_blocks(data, wanted):
+    at, count = len(MAGIC), 0
+    while at + BLOCK.size <= len(data):
+        kind, size, _, _ = BLOCK.unpack_from(data, at)
+        count += kind == wanted
+        at += BLOCK.size + -(-size // 8) * 8
+    return count
 
 
 def wait_for_samples(count):
