@@ -165,9 +165,12 @@ def test_rows_are_near_the_truth(open_folder, started, shape, user):
     truths = []
     for phase in range(PHASES.get(shape, 1)):
         assert process.stdout.readline() == "ready\n", process.stderr.read()
-        said = row_after(rows, time.time())
+        before, moment = true_bytes(descendants(process.pid)), time.time()
+        said = row_after(rows, moment)
         truth = true_bytes(descendants(process.pid))
-        assert said == pytest.approx(truth, rel=tolerance, abs=SLACK), (phase, said, truth)
+        # An interpreter compiles and collects on a while after it is ready.
+        least, most = (min(before, truth), max(before, truth)) if shape in INTERPRETERS else (truth, truth)
+        assert least * (1 - tolerance) - SLACK <= said <= most * (1 + tolerance) + SLACK, (phase, said, before, truth)
         truths.append(truth)
         process.stdin.write("\n")
         process.stdin.flush()

@@ -371,9 +371,10 @@ def rows_on_disk():
 
 
 def kill_short_run(chance, whom):
-    """A run of some 30 ms, killed at a random moment from before its first row to after its end: what was on disk of
-    it just before, and whether it had ended by itself."""
-    process = helpers.popen([helpers.binary(), "-q", "-i", "0.005", "sleep", "0.03"], env=helpers.without_leak_check())
+    """A run, killed at a random moment from before its first row to, where it is one of 30 ms, after its end: what was on
+    disk of it just before, and whether it had ended by itself."""
+    seconds = chance.choice(("0.03", "30"))
+    process = helpers.popen([helpers.binary(), "-q", "-i", "0.005", "sleep", seconds], env=helpers.without_leak_check())
     if chance.random() < 0.9:
         wait_for_job(process)
     time.sleep(chance.random() * 0.05)
