@@ -166,7 +166,7 @@ static size_t width_before_subject(const struct layout *layout)
 }
 
 /* What is least asked for gets short or goes, until enough of the commands can be read; for less than a whole column
- * more of them. `runs show` tells all of it. */
+ * more of them. `show` has all of it. */
 static void fit(struct layout *layout, size_t width)
 {
     enum { SUBJECT_LEAST = 4 };

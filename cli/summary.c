@@ -411,7 +411,7 @@ static void add_phases(struct page *page)
         add_line(page, shown ? "" : "phases", words);
     }
     if (trk_phases_at(phases, shown, &phase) == 0)
-        add_line(page, "", "and more; resource-tracker runs show tells all");
+        add_line(page, "", "and more: resource-tracker show");
     trk_phases_free(phases);
 }
 

@@ -1,6 +1,5 @@
-// What stands in the page as JSON, described once. src/report/page_data.c writes it; parts that it copies from the record
-// are those of src/session/record.c and src/session/summary_json.c, advice that of src/advise/advice_json.c and
-// src/recommend/server_json.c. A figure that is not known is null or not there: both mean the same.
+// What stands in the page as JSON, described once. src/report/page_data.c writes it; parts that it takes from the run
+// are those of src/run/run_fields.c, advice that of src/advise/advice_json.c and src/advise/rent_fields.c. A figure that is not known is null or not there: both mean the same.
 
 /** @typedef {number | null | undefined} Figure */
 /** @typedef {string | null | undefined} Text */
