@@ -134,7 +134,7 @@ def test_a_run_of_another_machine_is_neither_dead_nor_removed():
     block = cut[8:16]
     checksum = zlib.crc32(head, zlib.crc32(block)).to_bytes(4, "little")
     whole.write_bytes(cut[:16] + checksum + cut[20:24] + head + cut[24 + head_bytes:])
-    old = time.time() - 3600
+    old = time.time() - 3660
     os.utime(whole, (old, old))
     run, = listed()
     assert run["state"] == "unknown" and run["samples"] > 2
