@@ -12,12 +12,14 @@
 struct trk_group {
     size_t count; /* runs with a value; 0: the rest is NaN */
     struct trk_interval median;
+    bool is_at_most; /* of runs that have upper limits alone, the median is one */
     double outer_low, outer_high;
     double fence_low, fence_high; /* values outside are outliers */
 };
 
 /* The same for both sides together, as a ratio or a difference. The outer bounds hold the brackets of the new runs against the
- * best figures of the base: brackets of the same job err alike, and both at once would hide what is plain. */
+ * best figures of the base: brackets of the same job err alike, and both at once would hide what is plain. A figure of the base
+ * that is an upper limit alone is no best figure: it is anywhere below. */
 struct trk_effect {
     bool valid;
     struct trk_interval of;
@@ -30,12 +32,12 @@ struct trk_comparison_row {
     struct trk_group base, new;
     struct trk_effect ratio; /* not valid where a value is 0 */
     struct trk_effect difference;
-    double p; /* Mann-Whitney; NaN without two values on each side */
+    double p;                      /* Mann-Whitney; NaN without two values on each side */
+    double share_more, share_less; /* of all pairs: the new run has more, or less */
     double
-        visible_ratio; /* the smallest relative difference that is seen four times of five; NaN: not known */
+        visible_ratio; /* the relative difference that is seen about four times of five; NaN: not known */
     enum trk_verdict verdict;
-    bool
-        bracketed; /* a difference was seen, but the brackets of the figures allow that there is none */
+    bool bracketed; /* the sides differ, but the brackets of the figures allow that they do not */
 };
 
 /* One figure. -ENOMEM. A row with no value on either side has verdict ONE_SIDED and counts of 0. */

@@ -41,6 +41,12 @@ static inline struct trk_figure trk__figure_exact(double value)
     return (struct trk_figure){value, value, value};
 }
 
+/* Only an upper limit is known: the value is that, and anything down to `low` is possible. */
+static inline bool trk__figure_is_limit(struct trk_figure figure)
+{
+    return figure.value == figure.high && figure.low < figure.high;
+}
+
 struct trk_figures {
     struct trk_figure of[TRK_FIGURE_COUNT];
 };

@@ -1,10 +1,4 @@
-/* Limits that fail a build: "peak_memory > 2GiB", "cpu_seconds in load > base + 10%".
- *
- *   gate   = figure [ "in" phase ] ( ">" | ">=" | "<" | "<=" ) limit
- *   phase  = a word, or any text in double quotes
- *   limit  = amount | "base" [ ( "+" | "-" ) ( number "%" | amount ) ]
- *   amount = number [ unit ]        sizes need their unit
- */
+/* Limits that fail a build: "peak_memory > 2GiB", "cpu_seconds in load > base + 10%". */
 #ifndef TRK_COMPARE_GATE_H
 #define TRK_COMPARE_GATE_H
 
@@ -19,9 +13,6 @@ struct trk_gate {
     double factor;       /* 1.1 for + 10% */
     double amount;       /* seconds, bytes or USD */
 };
-
-/* -EINVAL: `error` says what is wrong, where, and what can stand there. */
-int trk__gate_parse(const char *text, struct trk_gate *ret_gate, struct trk_error *error);
 
 struct trk_gate_result {
     enum trk_gate_outcome outcome;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define ERROR_EACH_SIDE ((1 - TRK_CONFIDENCE) / 2)
 #define NORMAL_QUANTILE 1.959963984540054 /* of 1 - ERROR_EACH_SIDE */
@@ -41,15 +42,10 @@ static size_t tail_steps(const double *chances, size_t count, double *ret_tail)
     return steps;
 }
 
-/* The interval without `steps` of the sorted values at each end. Without steps it is the range, whose error is `first`. */
-static struct trk_interval interval_inside(struct trk_values sorted, size_t steps, double tail,
-                                           double first)
+/* Of the interval without `steps` of the sorted values at each end. Without steps it is the range, whose error is `first`. */
+static double confidence_of(size_t steps, double tail, double first)
 {
-    size_t skipped = steps ? steps - 1 : 0;
-    return (struct trk_interval){.value = trk__quantile(sorted, 0.5),
-                                 .low = sorted.at[skipped],
-                                 .high = sorted.at[sorted.count - 1 - skipped],
-                                 .confidence = 1 - 2 * (steps ? tail : trk__fmin(first, 0.5))};
+    return 1 - 2 * (steps ? tail : trk__fmin(first, 0.5));
 }
 
 struct trk_interval trk__median(struct trk_values values)
@@ -64,7 +60,11 @@ struct trk_interval trk__median(struct trk_values values)
     }
     double tail;
     size_t steps = tail_steps(chances, values.count, &tail);
-    return interval_inside(values, steps, tail, chances[0]);
+    size_t skipped = steps ? steps - 1 : 0;
+    return (struct trk_interval){.value = trk__quantile(values, 0.5),
+                                 .low = values.at[skipped],
+                                 .high = values.at[values.count - 1 - skipped],
+                                 .confidence = confidence_of(steps, tail, chances[0])};
 }
 
 void trk__outlier_fences(struct trk_values values, double *ret_low, double *ret_high)
@@ -75,7 +75,9 @@ void trk__outlier_fences(struct trk_values values, double *ret_low, double *ret_
     if (values.count < VALUES_MIN)
         return;
     double first = trk__quantile(values, 0.25), third = trk__quantile(values, 0.75);
-    double median = trk__quantile(values, 0.5), nearest = fabs(median) / 100;
+    double median = trk__quantile(values, 0.5), nearest = fabs(median) / 20;
+    if (first == third && nearest == 0) /* nothing says what is near */
+        return;
     *ret_low = trk__fmin(first - 3 * (third - first), median - nearest);
     *ret_high = trk__fmax(third + 3 * (third - first), median + nearest);
 }
@@ -203,6 +205,61 @@ static int pair_steps(size_t base_count, size_t new_count, size_t *ret_steps, do
     return 0;
 }
 
+/* Doubles as integers of the same order; its own inverse. */
+static int64_t place_of(int64_t bits)
+{
+    return bits < 0 ? INT64_MIN - bits : bits;
+}
+
+static int64_t place_of_double(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return place_of(bits);
+}
+
+static double double_at(int64_t place)
+{
+    double value;
+    place = place_of(place);
+    memcpy(&value, &place, sizeof value);
+    return value;
+}
+
+static double pair_effect(enum trk_effect_kind kind, double old, double now)
+{
+    return kind == TRK_EFFECT_RATIO ? now / old : now - old;
+}
+
+size_t trk__pairs_up_to(struct trk_values base, struct trk_values new, enum trk_effect_kind kind,
+                        double most)
+{
+    size_t pairs = 0, n = 0;
+    for (size_t b = 0; b < base.count; b++) { /* the larger the base, the more new values */
+        while (n < new.count && pair_effect(kind, base.at[b], new.at[n]) <= most)
+            n++;
+        pairs += n;
+    }
+    return pairs;
+}
+
+/* The pair with `rank` pairs before it: the least double that has more up to it. Nothing is sorted, and a million pairs need no
+ * memory: each of at most 64 steps goes through both groups once. */
+static double pair_at(struct trk_values base, struct trk_values new, enum trk_effect_kind kind,
+                      size_t rank)
+{
+    int64_t low = place_of_double(pair_effect(kind, base.at[base.count - 1], new.at[0]));
+    int64_t high = place_of_double(pair_effect(kind, base.at[0], new.at[new.count - 1]));
+    while (low < high) {
+        int64_t middle = (low & high) + ((low ^ high) >> 1); /* the sum could overflow */
+        if (trk__pairs_up_to(base, new, kind, double_at(middle)) > rank)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return double_at(low);
+}
+
 int trk__effect(struct trk_values base, struct trk_values new, enum trk_effect_kind kind,
                 struct trk_interval *ret_effect)
 {
@@ -211,14 +268,12 @@ int trk__effect(struct trk_values base, struct trk_values new, enum trk_effect_k
     int code = pair_steps(base.count, new.count, &steps, &tail, &first);
     if (code < 0)
         return code;
-    TRK_CLEANUP_FREE double *pairs = malloc(count * sizeof *pairs);
-    if (!pairs)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        double old = base.at[i / new.count], now = new.at[i % new.count];
-        pairs[i] = kind == TRK_EFFECT_RATIO ? now / old : now - old;
-    }
-    trk__values_sort(pairs, count);
-    *ret_effect = interval_inside((struct trk_values){pairs, count}, steps, tail, first);
+    size_t skipped = steps ? steps - 1 : 0;
+    double below = pair_at(base, new, kind, (count - 1) / 2);
+    double above = count % 2 ? below : pair_at(base, new, kind, count / 2);
+    *ret_effect = (struct trk_interval){.value = below + (above - below) / 2,
+                                        .low = pair_at(base, new, kind, skipped),
+                                        .high = pair_at(base, new, kind, count - 1 - skipped),
+                                        .confidence = confidence_of(steps, tail, first)};
     return 0;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum {
-    TRK_VALUES_MAX = 1000, /* in a group: all pairs are sorted */
+    TRK_VALUES_MAX = 1000, /* in a group */
     TRK_EXACT_MAX = 60     /* in both groups together: above it the normal approximation is used */
 };
 
@@ -33,8 +33,8 @@ double trk__quantile(struct trk_values values, double share);
 /* The median, with the interval between two order statistics. */
 struct trk_interval trk__median(struct trk_values values);
 
-/* Values outside are outliers: Tukey's outer fences, and no value within 1 % of the median is one. Without limits for fewer
- * than 5 values. */
+/* Values outside are outliers: Tukey's outer fences, and no value within 5 % of the median is one. Without limits for fewer
+ * than 5 values, and where most values are 0. */
 void trk__outlier_fences(struct trk_values values, double *ret_low, double *ret_high);
 
 /* The chance that groups of one distribution differ at least as much, in either direction. Ties count: the exact
@@ -50,5 +50,9 @@ enum trk_effect_kind {
  * ties it excludes "no effect" exactly where that test does. -ENOMEM. */
 int trk__effect(struct trk_values base, struct trk_values new, enum trk_effect_kind kind,
                 struct trk_interval *ret_effect);
+
+/* How many pairs have at most this effect. */
+size_t trk__pairs_up_to(struct trk_values base, struct trk_values new, enum trk_effect_kind kind,
+                        double most);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "sides/compare_words.h"
+#include "sides/gate_read.h"
 
 #include <errno.h>
 #include <math.h>

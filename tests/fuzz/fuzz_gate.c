@@ -1,5 +1,5 @@
-/* compare/gate.h: any text is read or refused with a reason, and what was read has a finite limit. */
-#include "compare/gate.h"
+/* sides/gate_read.h: any text is read or refused with a reason, and what was read has a finite limit. */
+#include "sides/gate_read.h"
 #include "fuzz.h"
 
 #include <math.h>

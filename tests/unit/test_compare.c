@@ -1,11 +1,13 @@
 #include "compare/comparison.h"
 #include "compare/gate.h"
 #include "sides/compare_words.h"
+#include "sides/gate_read.h"
 
 #include "check.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define VALUES(...)                                                                                \
     (struct trk_values)                                                                            \
@@ -115,8 +117,10 @@ static void outliers_are_far_outside(void)
     trk__outlier_fences(VALUES(1, 1, 1, 9), &low, &high);
     CHECK(isinf(low) && isinf(high));
     trk__outlier_fences(VALUES(100, 100, 100, 100, 100.5), &low, &high);
-    CHECK_NEAR(low, 99, 0);
-    CHECK_NEAR(high, 101, 0);
+    CHECK_NEAR(low, 95, 0);
+    CHECK_NEAR(high, 105, 0);
+    trk__outlier_fences(VALUES(0, 0, 0, 0, 0, 1), &low, &high); /* one byte is not far from none */
+    CHECK(isinf(low) && isinf(high));
     trk__outlier_fences(VALUES(9, 10, 11, 12, 13), &low, &high);
     CHECK_NEAR(low, 4, 0);
     CHECK_NEAR(high, 18, 0);
@@ -187,11 +191,40 @@ static void verdicts_are_plain(void)
                   "12 % more memory; one run on each side says nothing about noise");
     check_verdict(
         SIDE(&base, 0, 100, 100), SIDE(&new, 0, 112, 113), TRK_VERDICT_TOO_FEW,
-        "12 % more memory; too few runs to separate it from noise, 4 on each side are enough");
+        "12 % more memory; too few runs to separate it from noise, 4 on each side are the least");
     check_verdict(SIDE(&base, 0, 100, 100), SIDE(&new, 0, 100, 100), TRK_VERDICT_EQUAL,
                   "equal in all runs");
     check_verdict(SIDE(&base, 0, 100), SIDE(&new, 0, NAN), TRK_VERDICT_ONE_SIDED,
                   "measured in the base only");
+}
+
+/* Most runs repeat exactly: the median over all pairs is no difference, and p decides. */
+static void ties_do_not_hide_a_difference(void)
+{
+    struct runs base, new;
+    SIDE(&base, 0, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50);
+    SIDE(&new, 0, 50, 50, 50, 50, 50, 50, 50, 50, 50, 100, 100, 100, 100, 100, 100, 100);
+    check_verdict(&base.side, &new.side, TRK_VERDICT_DIFFERENT,
+                  "more memory in 44 % of all pairs of runs, less in 0 %");
+    check_verdict(&base.side, SIDE(&new, 0, 50, 50, 50, 100), TRK_VERDICT_NONE_SEEN,
+                  "no difference seen; 183 % would have been");
+    SIDE(&new, 0, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 100);
+    check_verdict(&base.side, &new.side, TRK_VERDICT_NONE_SEEN, "no difference seen");
+}
+
+/* The median ratio is below 1 and the median difference above 0: both words are of the ratio. */
+static void size_and_direction_are_of_one_effect(void)
+{
+    struct runs base, new;
+    struct trk_comparison_row row =
+        compared(SIDE(&base, 0, 1, 100, 100), SIDE(&new, 0, 0.5, 101, 101));
+    row.ratio.of.value = 0.9;
+    row.difference.of.value = 1;
+    struct trk_buffer text;
+    trk__buffer_init(&text, 1000);
+    trk__verdict_words(&row, &text);
+    CHECK(strstr(text.data, "10 % less memory"));
+    trk__buffer_done(&text);
 }
 
 /* Zero has no percent: the difference is in bytes. */
@@ -211,6 +244,37 @@ static void brackets_can_hide_a_difference(void)
     CHECK(!row.bracketed);
     CHECK_NEAR(row.ratio.outer_low, row.ratio.of.low * 0.9, 1e-9);
     CHECK_NEAR(row.ratio.outer_high, row.ratio.of.high * 1.1, 1e-9);
+}
+
+static void check_gate(const char *words, const struct trk_side_figures *base,
+                       const struct trk_side_figures *new, enum trk_gate_outcome outcome,
+                       const char *line);
+
+/* "At most 10 MiB" is no figure of 10 MiB: neither of the new runs nor of the base. */
+static void upper_limits_are_no_figures(void)
+{
+    struct runs base, new;
+    SIDE(&base, 0, 10, 10, 10, 10, 10);
+    SIDE(&new, 0, 8, 8, 8, 8, 8);
+    CHECK(!compared(&base.side, &new.side).base.is_at_most);
+    for (size_t i = 0; i < 5; i++)
+        base.runs[i].whole.of[TRK_FIGURE_PEAK_MEMORY].low = 0;
+    struct trk_comparison_row row = compared(&base.side, &new.side);
+    CHECK(row.base.is_at_most && !row.new.is_at_most);
+    CHECK(row.bracketed);
+    check_verdict(
+        &base.side, &new.side, TRK_VERDICT_DIFFERENT,
+        "20 % less memory, 95 % CI 20 to 20 %; within the brackets of the figures there may be "
+        "no difference");
+    check_gate(
+        "peak_memory < base", &base.side, &new.side, TRK_GATE_UNCERTAIN,
+        "gate 'peak_memory < base' is uncertain: peak_memory is 8.00 MiB, between 8.00 MiB and "
+        "18.0 MiB, base 10.0 MiB, limit 10.0 MiB");
+    base.side.count = new.side.count = 1;
+    check_verdict(
+        &base.side, &new.side, TRK_VERDICT_ONE_RUN,
+        "20 % less memory; one run on each side says nothing about noise; within the brackets "
+        "of the figures there may be no difference");
 }
 
 static void phases_are_compared_by_name(void)
@@ -352,6 +416,9 @@ static void gates_are_read(void)
         {"cpu_seconds > base + 10%", {TRK_FIGURE_CPU, "", false, false, true, 1.1, 0}},
         {"cpu_seconds>base+10%", {TRK_FIGURE_CPU, "", false, false, true, 1.1, 0}},
         {"wall_seconds < base - 1.5min", {TRK_FIGURE_WALL, "", true, false, true, 1, -90}},
+        {"wall_seconds < 5m", {TRK_FIGURE_WALL, "", true, false, false, 1, 300}},
+        {"wall_seconds < 1d", {TRK_FIGURE_WALL, "", true, false, false, 1, 86400}},
+        {"wall_seconds < base - 100%", {TRK_FIGURE_WALL, "", true, false, true, 0, 0}},
         {"wall_seconds <= 250ms", {TRK_FIGURE_WALL, "", true, true, false, 1, 0.25}},
         {"wall_seconds > 3", {TRK_FIGURE_WALL, "", false, false, false, 1, 3}},
         {"cost > base", {TRK_FIGURE_COST, "", false, false, true, 1, 0}},
@@ -393,7 +460,13 @@ static void wrong_gates_say_what_can_stand_there(void)
         {"peak_memory > 2", "gate 'peak_memory > 2': expected " SIZES " at the end"},
         {"peak_memory > 2G", "gate 'peak_memory > 2G': expected " SIZES " at 'G'"},
         {"peak_memory > 2s", "gate 'peak_memory > 2s': expected " SIZES " at 's'"},
-        {"cpu_seconds > 2d", "gate 'cpu_seconds > 2d': expected a unit (us, ms, s, min, h) at 'd'"},
+        {"cpu_seconds > 2w",
+         "gate 'cpu_seconds > 2w': expected a unit (us, ms, s, m, h, d) at 'w'"},
+        {"cpu_seconds > base - 200%", "gate 'cpu_seconds > base - 200%': expected at most 100 % "
+                                      "less than base at ' base - 200%'"},
+        {"cpu_seconds in load-data > 1s", "gate 'cpu_seconds in load-data > 1s': expected double "
+                                          "quotes around a phase that is not one "
+                                          "word at ' load-data > 1s'"},
         {"cpu_seconds > 10%", "gate 'cpu_seconds > 10%': expected nothing more at '%'"},
         {"cpu_seconds > base + 10",
          "gate 'cpu_seconds > base + 10': expected % or a unit at the end"},
@@ -448,6 +521,31 @@ static void gates_compare_one_run_with_its_bracket(void)
         "gate 'peak_memory > base' cannot be checked: peak_memory was not measured in the base");
 }
 
+static void gates_print_what_differs(void)
+{
+    struct runs new;
+    SIDE(&new, 0, 1024.001);
+    check_gate("peak_memory > 1GiB", NULL, &new.side, TRK_GATE_FAILED,
+               "gate 'peak_memory > 1GiB' failed: peak_memory is 1.000001 GiB");
+    check_gate(
+        "wall_seconds in load > 1s", NULL, &new.side, TRK_GATE_UNKNOWN,
+        "gate 'wall_seconds in load > 1s' cannot be checked: wall_seconds was not measured in "
+        "phase 'load'");
+}
+
+static void limits_are_finite(void)
+{
+    char text[400] = "wall_seconds > ";
+    memset(text + strlen(text), '9', 308);
+    REQUIRE(strlen(text) + 2 < sizeof text);
+    struct trk_gate gate;
+    struct trk_error error = {0};
+    CHECK(trk__gate_parse(text, &gate, NULL) == 0);
+    strcat(text, "h");
+    CHECK(trk__gate_parse(text, &gate, &error) == -EINVAL);
+    CHECK(strstr(error.message, "expected a smaller number at 'h'"));
+}
+
 static void gates_include_the_limit_where_they_say_so(void)
 {
     struct runs new;
@@ -496,14 +594,19 @@ int main(int argc, char *argv[])
         TEST(a_median_lies_between_order_statistics),
         TEST(outliers_are_far_outside),
         TEST(verdicts_are_plain),
+        TEST(ties_do_not_hide_a_difference),
+        TEST(size_and_direction_are_of_one_effect),
         TEST(figures_of_zero_differ_by_an_amount),
         TEST(brackets_can_hide_a_difference),
+        TEST(upper_limits_are_no_figures),
         TEST(phases_are_compared_by_name),
         TEST(errors_are_as_stated),
         TEST(the_visible_difference_is_seen_as_stated),
         TEST(gates_are_read),
         TEST(wrong_gates_say_what_can_stand_there),
         TEST(gates_compare_one_run_with_its_bracket),
+        TEST(gates_print_what_differs),
+        TEST(limits_are_finite),
         TEST(gates_include_the_limit_where_they_say_so),
         TEST(gates_on_a_base_go_by_the_interval_of_the_effect),
     };
