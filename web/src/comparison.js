@@ -7,7 +7,7 @@ import { decodeColumn, decodeFloats } from "./record.js";
 import { startTheme, toggleTheme } from "./theme.js";
 
 /** @import { ChartSpec, SeriesSpec } from "./charts.js" */
-/** @import { Compared, ComparisonData, Figure, Gate, RunCharts } from "./run_model.js" */
+/** @import { Compared, ComparisonData, Gate, RunCharts } from "./run_model.js" */
 
 const POINTS = 1200; // of the common time axis
 
@@ -98,11 +98,13 @@ function makeCharts(sides) {
 
 /**
  * @param {Compared["unit"]} unit
- * @param {Figure} value
+ * @param {Compared["base"]} group
  */
-function figureWords(unit, value) {
+function figureWords(unit, group) {
+  const value = group?.median.value;
   if (!known(value)) return "–";
-  return unit === "bytes" ? bytes(value) : unit === "seconds" ? duration(value) : money(value);
+  const words = unit === "bytes" ? bytes(value) : unit === "seconds" ? duration(value) : money(value);
+  return group?.at_most ? `at most ${words}` : words;
 }
 
 /** @param {Compared} row */
@@ -112,8 +114,8 @@ function figureRow(row) {
     "tr",
     null,
     h("th", { scope: "row" }, row.title),
-    h("td", null, figureWords(row.unit, row.base?.median.value)),
-    h("td", null, figureWords(row.unit, row.new?.median.value)),
+    h("td", { "data-side": "base" }, figureWords(row.unit, row.base)),
+    h("td", { "data-side": "new" }, figureWords(row.unit, row.new)),
     h("td", { class: "text" }, isSeen ? h("strong", null, row.words) : row.words),
   );
 }
@@ -166,9 +168,11 @@ function outliersCard(outliers) {
 /** @param {ComparisonData} data */
 function statusOf(data) {
   if (data.gates.some((gate) => gate.outcome === "failed")) return { tone: "bad", words: "a gate failed" };
-  if (data.gates.some((gate) => gate.outcome !== "passed")) return { tone: "warn", words: "a gate is uncertain" };
+  if (data.gates.some((gate) => gate.outcome === "uncertain")) return { tone: "warn", words: "a gate is uncertain" };
+  if (data.gates.some((gate) => gate.outcome === "unknown")) return { tone: "warn", words: "a gate cannot be checked" };
   if (data.gates.length) return { tone: "good", words: data.gates.length > 1 ? "all gates passed" : "the gate passed" };
   const seen = data.figures.filter((row) => row.verdict === "different").length;
+  if (!data.figures.some((row) => ["different", "none_seen", "equal"].includes(row.verdict))) return { tone: "plain", words: "too few runs to tell differences from noise" };
   return { tone: "plain", words: seen === 1 ? "1 difference seen" : seen ? `${seen} differences seen` : "no difference seen" };
 }
 
@@ -183,7 +187,7 @@ export function drawComparison(data) {
   const { group, charts } = makeCharts(sides);
   const redraw = () => group.redraw();
   const status = statusOf(data);
-  const names = (/** @type {string[]} */ runs) => (runs.length > 3 ? `${runs.length} runs` : runs.map(visible).join(", "));
+  const names = (/** @type {string[]} */ runs) => (runs.length > 3 ? `${runs.length} runs, ${visible(runs[0])} to ${visible(runs[runs.length - 1])}` : runs.map(visible).join(", "));
   const phases = [...new Set(data.figures.map((row) => row.phase))];
   const page = document.getElementById("page");
   if (!page) throw new Error("the page has no place for the comparison");

@@ -243,7 +243,7 @@
 // ---- a comparison: docs/schema/compare.json, with charts
 
 /** @typedef {{ value: Figure, low: Figure, high: Figure, confidence: Figure, outer_low: Figure, outer_high: Figure }} Interval */
-/** @typedef {{ median: Interval, values: Figure[] }} Group */
+/** @typedef {{ median: Interval, at_most: boolean, values: Figure[] }} Group */
 
 /**
  * @typedef {object} Compared

@@ -641,11 +641,30 @@ check("a comparison: gates, figures, and both sides on one time axis", async (op
   await shoot(await open(path, { theme: "dark", width: 500 }), "comparison-dark");
 });
 
+check("a comparison on a narrow screen: nothing is cut, and both sides are named", async (open) => {
+  const path = comparisonPage("narrow-comparison", doubleMemory);
+  const page = await open(path, { width: 400 });
+  assert.equal(await overflowOf(page), 0);
+  const cut = await page.locator(".compared .scroll").evaluateAll((boxes) => boxes.map((box) => box.scrollWidth - box.clientWidth));
+  assert.deepEqual(cut.filter((columns) => columns > 0), []);
+  assert.match(await textOf(page, ".facts"), /^base: 4 runs, base-0 to base-3 · new: 4 runs, new-0 to new-3$/);
+  await shoot(page, "comparison-narrow");
+});
+
+check("a comparison that can say nothing does not say that there is no difference", async (open) => {
+  const one = fixtures.saveRecord(fixtures.cpuJob(), join(folder, "one.json.gz"));
+  const path = join(folder, "one-each.html");
+  track("compare", one, one, "-o", path, "--force");
+  assert.equal(await textOf(await open(path), "#status"), "too few runs to tell differences from noise");
+  track("compare", one, one, "-o", path, "--force", "--fail-if", "wall_seconds in nothing > 1s");
+  assert.equal(await textOf(await open(path), "#status"), "a gate cannot be checked");
+});
+
 check("a comparison for keyboard and screen readers, with names that a job chose", async (open) => {
   const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
   const path = comparisonPage("hostile-comparison", (record) => {
     const start = fixtures.START;
-    record.events = [{ name: fixtures.HOSTILE, kind: "start", time: start + 1 }, { name: fixtures.HOSTILE, kind: "stop", time: start + 60 }];
+    record.events = [{ name: fixtures.HOSTILE, kind: "start", timestamp: start + 1 }, { name: fixtures.HOSTILE, kind: "stop", timestamp: start + 60 }];
   });
   const page = await open(path, { bypassCSP: true });
   await page.evaluate(axe);
