@@ -15,6 +15,8 @@ static int save(const char *name, char **words)
     int code = trk_side_new(&side, &error);
     for (; code == 0 && *words; words++)
         code = trk_side_add(side, *words, &error);
+    if (side)
+        cli_side_print_notes(side);
     if (code == 0)
         code = trk_side_save(side, name, path, sizeof path, &error);
     if (code == 0)
@@ -25,31 +27,27 @@ static int save(const char *name, char **words)
     return code < 0 ? CLI_EXIT_FAILURE : 0;
 }
 
+/* What `save NAME` wrote, and no run or folder of that name. */
 static int show(const char *name, bool json)
 {
-    trk_side *side = cli_side_load(name);
-    if (!side)
-        return CLI_EXIT_FAILURE;
     struct trk_error error = {0};
-    trk_comparison *comparison;
-    char *text, title[32];
-    int code = trk_compare(NULL, side, &comparison, &error);
-    if (code == 0 && json) {
-        code = trk_comparison_text(comparison, TRK_COMPARISON_JSON, &text, NULL, &error);
-        if (code == 0) {
-            puts(text);
-            trk_free(text);
-        }
-    } else if (code == 0) {
-        snprintf(title, sizeof title, "median of %zu", trk_side_count(side));
-        cli_compare_table_print(comparison, NULL, title, STDOUT_FILENO);
-    }
-    if (code < 0)
+    trk_side *side = NULL;
+    trk_comparison *comparison = NULL;
+    int status = CLI_EXIT_FAILURE;
+    if (trk_side_new(&side, &error) < 0 || trk_side_add_baseline(side, name, &error) < 0 ||
+        trk_compare(NULL, side, &comparison, &error) < 0)
         cli_fail("%s", error.message);
-    else
-        trk_comparison_free(comparison);
+    else if (json)
+        status = cli_comparison_print(comparison, TRK_COMPARISON_JSON);
+    else {
+        char title[32];
+        snprintf(title, sizeof title, "median of %zu", trk_side_count(side));
+        status =
+            cli_comparison_written(cli_compare_table_print(comparison, NULL, title, STDOUT_FILENO));
+    }
+    trk_comparison_free(comparison);
     trk_side_free(side);
-    return code < 0 ? CLI_EXIT_FAILURE : 0;
+    return status;
 }
 
 int cli_cmd_baseline(const struct cli_options *options)

@@ -17,8 +17,7 @@ static int write_page(const void *context, int fd, struct trk_error *error)
 {
     const struct page *page = context;
     (void)error;
-    cli_text_write(page->text, page->len, fd);
-    return 0;
+    return cli_text_write(page->text, page->len, fd);
 }
 
 /* The page in FILE. 0 or an exit status. */
@@ -41,26 +40,6 @@ static int write_file(const trk_comparison *comparison, const struct cli_options
     return code ? CLI_EXIT_FAILURE : 0;
 }
 
-/* The whole comparison on standard output. 0 or an exit status. */
-static int print_form(const trk_comparison *comparison, enum trk_comparison_form form)
-{
-    char *text;
-    size_t len;
-    struct trk_error error = {0};
-    if (trk_comparison_text(comparison, form, &text, &len, &error) < 0) {
-        cli_fail("%s", error.message);
-        return CLI_EXIT_FAILURE;
-    }
-    fwrite(text, 1, len, stdout);
-    if (form == TRK_COMPARISON_JSON)
-        putchar('\n');
-    trk_free(text);
-    if (fflush(stdout) == 0)
-        return 0;
-    cli_fail("can't write to standard output: %s", strerror(errno));
-    return CLI_EXIT_FAILURE;
-}
-
 static int compare_sides(const trk_side *base, const trk_side *new_side,
                          const struct cli_options *options)
 {
@@ -70,19 +49,19 @@ static int compare_sides(const trk_side *base, const trk_side *new_side,
         cli_fail("%s", error.message);
         return CLI_EXIT_FAILURE;
     }
-    bool fails = cli_gates_fail(comparison, &options->comparing);
+    bool fails = cli_gates_fail(comparison, &options->comparing, NULL, true);
     int status = 0;
     if (options->session.output_path)
         status = write_file(comparison, options);
-    if (status == 0 && options->json)
-        status = print_form(comparison, TRK_COMPARISON_JSON);
-    else if (status == 0 && options->comparing.markdown)
-        status = print_form(comparison, TRK_COMPARISON_MARKDOWN);
+    if (status == 0 && (options->json || options->comparing.markdown))
+        status = cli_comparison_print(comparison, options->json ? TRK_COMPARISON_JSON
+                                                                : TRK_COMPARISON_MARKDOWN);
     else if (status == 0 && !options->session.output_path) {
         char base_title[32], new_title[32];
         snprintf(base_title, sizeof base_title, "base (%zu)", trk_side_count(base));
         snprintf(new_title, sizeof new_title, "new (%zu)", trk_side_count(new_side));
-        cli_compare_table_print(comparison, base_title, new_title, STDOUT_FILENO);
+        status = cli_comparison_written(
+            cli_compare_table_print(comparison, base_title, new_title, STDOUT_FILENO));
     }
     trk_comparison_free(comparison);
     return status ? status : fails ? CLI_EXIT_FAILURE : 0;

@@ -117,7 +117,7 @@ static bool hold_against(const struct cli_options *options, const trk_session *s
         snprintf(title, sizeof title, "base (%zu)", base ? trk_side_count(base) : 0);
         if (base && !options->quiet)
             cli_compare_table_print(comparison, title, "this run", STDERR_FILENO);
-        fails = cli_gates_fail(comparison, &options->comparing);
+        fails = cli_gates_fail(comparison, &options->comparing, NULL, base);
     } else
         cli_fail("%s", error.message);
     trk_comparison_free(comparison);

@@ -10,15 +10,17 @@
 #include "whole_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { COMMANDS_MAX = 16, REPEAT_DEFAULT = 10 };
+enum { COMMANDS_MAX = 16, REPEAT_DEFAULT = 10, NAME_SIZE = CLI_TEXT_COLUMNS };
 
 static char shell[] = "sh", dash_c[] = "-c"; /* words of a command are not const: execvp */
 
@@ -30,7 +32,8 @@ struct series {
     trk_side *sides[COMMANDS_MAX];
     size_t rounds, warmups; /* of all commands; warm-ups included in rounds */
     size_t done, total;     /* runs of the job */
-    double start_seconds;
+    double start_seconds, drawn_seconds;
+    off_t input_offset; /* of standard input, where it is a file that each run reads from there */
     struct cli_ending ending; /* of the last run */
     int stop_signal;          /* that ended the series; 0: none */
 };
@@ -132,47 +135,89 @@ static int prepare(struct series *series)
                : cli_fail("--prepare was ended by signal %d: %s", WTERMSIG(status), words[2]);
 }
 
-/* Not where the job could be writing to the same line of a file, and not over what a user types to another job. */
-static bool may_draw(const struct cli_options *options)
+/* A line of its own, so that it does not run into what the job prints, and one a second at most. */
+static void print_progress(struct series *series)
 {
+    const struct cli_options *options = series->options;
     const char *terminal = getenv("TERM");
-    return !options->quiet && terminal && strcmp(terminal, "dumb") != 0 &&
-           tcgetpgrp(STDERR_FILENO) == getpgrp();
-}
-
-static void draw_progress(const struct series *series)
-{
+    double now = now_seconds();
+    if (options->quiet || !terminal || strcmp(terminal, "dumb") == 0 ||
+        tcgetpgrp(STDERR_FILENO) != getpgrp() || now - series->drawn_seconds < 1)
+        return;
     struct cli_text text = {0};
     char left[CLI_HUMAN_SIZE];
-    cli_text_add(&text, "\r\033[Krun %zu of %zu", series->done + 1, series->total);
+    cli_text_add(&text, "resource-tracker: run %zu of %zu", series->done + 1, series->total);
     if (series->done) {
-        double each = (now_seconds() - series->start_seconds) / (double)series->done;
+        double each = (now - series->start_seconds) / (double)series->done;
         cli_text_add(&text, ", about %s left",
                      cli_human_seconds(each * (double)(series->total - series->done), left));
     }
+    cli_text_add(&text, "\n");
     cli_text_write(text.data, text.len, STDERR_FILENO);
+    series->drawn_seconds = now;
 }
 
-static void clear_progress(const struct series *series)
+/* All runs read the same: a file from where it stands now, and nothing from anything else, which the first run would empty. */
+static int share_input(struct series *series)
 {
-    static const char erase[] = "\r\033[K";
-    if (may_draw(series->options))
-        cli_text_write(erase, sizeof erase - 1, STDERR_FILENO);
+    struct stat status;
+    series->input_offset = -1;
+    if (fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) {
+        series->input_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+        return 0;
+    }
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
+        return cli_fail("/dev/null: %s", strerror(errno));
+    close(fd);
+    return 0;
+}
+
+/* The command as one line, for messages and titles. */
+static void name_command(const struct series *series, size_t command, char ret_name[NAME_SIZE])
+{
+    char *const one_line[] = {series->words[command][2], NULL};
+    cli_text_command(series->options->comparing.compare ? one_line : series->options->command,
+                     NAME_SIZE - 20, ret_name, NAME_SIZE);
 }
 
 /* ---- runs ---------------------------------------------------------------------------- */
 
+/* Why there are fewer runs than were asked for: "run 4 of 6 failed with exit 1; the series ends". */
+static void explain_end(const struct series *series, size_t command, size_t round)
+{
+    const struct cli_ending *ending = &series->ending;
+    bool is_warmup = round < series->warmups;
+    char name[NAME_SIZE] = "", how[64];
+    if (series->options->quiet)
+        return;
+    if (series->options->comparing.compare)
+        name_command(series, command, name);
+    if (ending->timed_out)
+        snprintf(how, sizeof how, "ended at its time limit");
+    else if (ending->exit_signal)
+        snprintf(how, sizeof how, "was killed by signal %d", ending->exit_signal);
+    else
+        snprintf(how, sizeof how, "failed with exit %d", ending->exit_code);
+    cli_fail("%s %zu of %zu%s%s %s; the series ends", is_warmup ? "warm-up" : "run",
+             is_warmup ? round + 1 : round - series->warmups + 1,
+             is_warmup ? series->warmups : series->rounds - series->warmups, *name ? " of " : "",
+             name, how);
+}
+
 /* One run of one command. 0, or the exit status that ends the series. */
-static int run_command(struct series *series, size_t command, bool is_counted)
+static int run_command(struct series *series, size_t command, size_t round)
 {
     const struct cli_options *options = series->options;
+    bool is_counted = round >= series->warmups;
+    print_progress(series);
+    if (series->input_offset >= 0)
+        lseek(STDIN_FILENO, series->input_offset, SEEK_SET);
     int status = options->comparing.prepare ? prepare(series) : 0;
     if (!series->stop_signal)
         series->stop_signal = pending_signal(series->signals);
     if (status || series->stop_signal)
         return status;
-    if (may_draw(options))
-        draw_progress(series);
     trk_session *session;
     char *const *words =
         options->comparing.compare ? (char *const *)series->words[command] : options->command;
@@ -193,8 +238,10 @@ static int run_command(struct series *series, size_t command, bool is_counted)
     } else if (is_counted && series->ending.measured)
         cli_record_keep(session, options); /* a failed run can be examined */
     trk_session_free(session);
-    if (has_failed && !options->comparing.ignore_failure && !status)
+    if (has_failed && !options->comparing.ignore_failure && !status && !series->stop_signal) {
+        explain_end(series, command, round);
         status = -1;
+    }
     return status;
 }
 
@@ -204,7 +251,11 @@ static int run_all(struct series *series)
     series->start_seconds = now_seconds();
     for (size_t round = 0; round < series->rounds; round++)
         for (size_t i = 0; i < series->command_count; i++) {
-            int status = run_command(series, i, round >= series->warmups);
+            int status = run_command(series, i, round);
+            if (series->stop_signal && !series->options->quiet)
+                cli_fail("ended by %s; %zu of %zu runs are complete",
+                         cli_signal_name(series->stop_signal),
+                         series->done - (series->ending.end_signal != 0), series->total);
             if (status || series->stop_signal)
                 return status;
         }
@@ -218,22 +269,23 @@ static int write_json(const void *context, int fd, struct trk_error *error)
     char *text;
     size_t len;
     int code = trk_comparison_text(context, TRK_COMPARISON_JSON, &text, &len, error);
-    if (code == 0) {
-        cli_text_write(text, len, fd);
-        cli_text_write("\n", 1, fd);
-        trk_free(text);
-    }
+    if (code < 0)
+        return code;
+    code = cli_text_write(text, len, fd);
+    if (code == 0)
+        code = cli_text_write("\n", 1, fd);
+    trk_free(text);
     return code;
 }
 
-/* The table of one command, with its base if there is one. Returns whether a gate fails. */
+/* The table of one command, with its base if there is one. Returns whether a gate or a file fails. */
 static bool show_command(const struct series *series, size_t command, const trk_side *base)
 {
     const struct cli_options *options = series->options;
     const trk_side *side = series->sides[command];
     struct trk_error error = {0};
     trk_comparison *comparison;
-    char title[32], base_title[32], name[CLI_TEXT_COLUMNS];
+    char title[32], base_title[32], name[NAME_SIZE];
     if (!trk_side_count(side) || (base && !trk_side_count(base)))
         return false;
     if (trk_compare(base, side, &comparison, &error) < 0) {
@@ -241,8 +293,7 @@ static bool show_command(const struct series *series, size_t command, const trk_
         return true;
     }
     bool compares = options->comparing.compare;
-    char *const one_line[] = {series->words[command][2], NULL};
-    cli_text_command(compares ? one_line : options->command, sizeof name - 20, name, sizeof name);
+    name_command(series, command, name);
     snprintf(base_title, sizeof base_title, "base (%zu)", base ? trk_side_count(base) : 0);
     snprintf(title, sizeof title, base ? "new (%zu)" : "median of %zu", trk_side_count(side));
     if (!options->quiet) {
@@ -250,11 +301,11 @@ static bool show_command(const struct series *series, size_t command, const trk_
         cli_compare_table_print(comparison, base ? base_title : NULL, title, STDERR_FILENO);
     }
     bool is_base = compares && command == 0;
-    bool fails = !is_base && cli_gates_fail(comparison, &options->comparing);
+    bool fails = cli_gates_fail(comparison, &options->comparing, compares ? name : NULL, base);
     struct cli_whole_file file = {"--summary", options->summary_path, options->session.overwrite,
                                   write_json, comparison};
     if (options->summary_path && !is_base)
-        cli_whole_file_save(&file);
+        fails |= cli_whole_file_save(&file) != 0;
     trk_comparison_free(comparison);
     return fails;
 }
@@ -295,8 +346,9 @@ int cli_series_run(const struct cli_options *options, const trk_side *base,
         if (trk_side_new(&series.sides[i], NULL) < 0)
             status = cli_fail("not enough memory");
     if (!status)
+        status = share_input(&series);
+    if (!status)
         status = run_all(&series);
-    clear_progress(&series);
     bool fails = false;
     for (size_t i = 0; i < series.command_count && series.sides[i]; i++)
         fails |= show_command(&series, i, comparing->compare && i ? series.sides[0] : base);

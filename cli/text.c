@@ -31,15 +31,16 @@ static bool can_try_again(int fd)
     return errno == EAGAIN && poll(&wait, 1, WRITE_PATIENCE_MS) > 0;
 }
 
-void cli_text_write(const char *data, size_t len, int fd)
+int cli_text_write(const char *data, size_t len, int fd)
 {
     for (size_t done = 0; done < len;) {
         ssize_t written = write(fd, data + done, len - done);
         if (written >= 0)
             done += (size_t)written;
         else if (!can_try_again(fd))
-            return;
+            return -errno;
     }
+    return 0;
 }
 
 static bool is_continuation(char byte)

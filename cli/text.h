@@ -18,8 +18,8 @@ void cli_text_add(struct cli_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Writes all of it to `fd` through interruptions, and waits a second at most where the job has
- * made the descriptor non-blocking. Failures are not told: there is nowhere left to tell them. */
-void cli_text_write(const char *data, size_t len, int fd);
+ * made the descriptor non-blocking. 0, or the negative code of the failure. */
+int cli_text_write(const char *data, size_t len, int fd);
 
 /* Columns that UTF-8 text takes, one a character. */
 size_t cli_text_columns(const char *text);

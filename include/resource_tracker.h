@@ -738,22 +738,31 @@ typedef struct trk_side trk_side;
 TRK_API int trk_side_new(trk_side **ret_side, struct trk_error *error);
 TRK_API void trk_side_free(trk_side *side);
 
-/* Adds what `word` names: a run (a run file, a snapshot file, an id as for trk_runs_resolve), a folder of such files, a
- * baseline (its file, or its name for .resource-tracker/NAME.json), or a key, whose kept runs are added. A side has at
- * most 1,000 runs; of more the newest are taken. -ENOENT: it is none of them. */
+/* Adds what `word` names. With a slash, or ending in .run, .json or .json.gz, it is a path: a run file, a snapshot file, a
+ * baseline, or a folder of such files. Any other word is the first of these that exists: the baseline
+ * .resource-tracker/NAME.json, "last" for the last kept run that has ended, the id of a kept run as for trk_runs_resolve, a
+ * key, whose kept runs that worked are added, a file or folder. A side has at most 1,000 runs; of more the newest are taken.
+ * -ENOENT: it is none of them. */
 TRK_API int trk_side_add(trk_side *side, const char *word, struct trk_error *error);
+
+/* Adds the runs of the baseline that trk_side_save wrote under this name, and nothing else. */
+TRK_API int trk_side_add_baseline(trk_side *side, const char *name, struct trk_error *error);
+
+/* The index-th thing to know of the runs, such as "run ID is still running"; NULL past the end. */
+TRK_API const char *trk_side_note(const trk_side *side, size_t index);
 
 /* Adds a run; `label` names it where it is an outlier, NULL: its id. */
 TRK_API int trk_side_add_run(trk_side *side, const trk_run *run, const char *label,
                              struct trk_error *error);
 
-/* Adds a session that has ended, before it is saved. */
+/* Adds a session that has ended, before it is saved. `label` names a run that is not kept; others go by their id. */
 TRK_API int trk_side_add_session(trk_side *side, const trk_session *session, const char *label,
                                  struct trk_error *error);
 TRK_API size_t trk_side_count(const trk_side *side);
 
 /* Writes the side as a baseline: JSON with one line for each run, made to be committed and merged. `name`: as above;
- * a path where it has a slash or ends in .json. ret_path may be NULL. */
+ * a path where it has a slash or ends in .json. ret_path may be NULL. -EBUSY: a run of the side has not ended; -ENODATA: it has
+ * no runs. */
 TRK_API int trk_side_save(const trk_side *side, const char *name, char *ret_path, size_t size,
                           struct trk_error *error);
 
@@ -780,11 +789,11 @@ struct trk_compared {
     double new_median, new_low, new_high;
     double ratio, ratio_low, ratio_high; /* new / base; NaN where a value is 0 */
     double p;                            /* Mann-Whitney */
-    double visible_ratio; /* the smallest relative difference that is seen four times of five */
+    double visible_ratio; /* the relative difference that is seen about four times of five */
     enum trk_verdict verdict;
-    bool
-        bracketed; /* a difference was seen, but the brackets of the figures allow that there is none */
-    const char *words; /* "12 % more memory, 95 % CI 9 to 15 %" */
+    bool bracketed; /* the sides differ, but the brackets of the figures allow that they do not */
+    const char *words;                    /* "12 % more memory, 95 % CI 9 to 15 %" */
+    bool base_is_at_most, new_is_at_most; /* the median is an upper limit: no more is known */
 };
 
 typedef struct trk_comparison trk_comparison;

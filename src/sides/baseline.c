@@ -14,6 +14,8 @@
 int trk__baseline_path(const char *name, char ret_path[TRK_BASELINE_PATH_SIZE])
 {
     size_t len = strlen(name);
+    if (len == 0)
+        return -EINVAL;
     bool is_path = strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".json") == 0);
     int size = snprintf(ret_path, TRK_BASELINE_PATH_SIZE,
                         is_path ? "%s" : ".resource-tracker/%s.json", name);
@@ -95,34 +97,51 @@ void trk__baseline_write(const struct trk_side *side, struct trk_buffer *text)
 
 /* ---- reading ------------------------------------------------------------------------- */
 
+#define FIGURE_MAX 1e18 /* bytes or seconds: more is no measurement, and fits in no column */
+
 struct reader {
     struct trk_pull pull;
     struct trk_buffer text; /* of keys and strings */
+    size_t runs;            /* read until now */
 };
+
+/* A number as a baseline has them. What is wrong is a fault and not an unknown figure: a gate on it would pass. */
+static double read_number(struct reader *reader)
+{
+    double value = NAN;
+    int first = trk__pull_peek(&reader->pull);
+    if (first >= '0' && first <= '9')
+        trk__pull_number(&reader->pull, &reader->text, &value, &(bool){false}, &(bool){false});
+    if (!(value <= FIGURE_MAX))
+        trk__pull_fail(&reader->pull, "expected a number from 0 to 1e18");
+    return value;
+}
 
 static void read_figure(struct reader *reader, struct trk_figure *figure)
 {
-    double values[3] = {NAN, NAN, NAN};
-    size_t count = 0;
-    if (trk__pull_peek(&reader->pull) == '[') {
-        for (int state = 0; trk__pull_next_item(&reader->pull, &state, '[', ']');)
-            if (trk__pull_number(&reader->pull, &reader->text, &values[count < 3 ? count : 2],
-                                 &(bool){false}, &(bool){false}) == 0)
-                count++;
-        *figure =
-            (struct trk_figure){values[0], values[1], isnan(values[2]) ? INFINITY : values[2]};
+    if (!trk__pull_accept(&reader->pull, '[')) {
+        *figure = trk__figure_exact(read_number(reader));
         return;
     }
-    trk__pull_number(&reader->pull, &reader->text, &values[0], &(bool){false}, &(bool){false});
-    *figure = trk__figure_exact(values[0]);
+    figure->value = read_number(reader);
+    trk__pull_expect(&reader->pull, ',');
+    figure->low = read_number(reader);
+    trk__pull_expect(&reader->pull, ',');
+    figure->high = INFINITY;
+    if (trk__pull_peek(&reader->pull) == 'n')
+        trk__pull_skip(&reader->pull, NULL);
+    else
+        figure->high = read_number(reader);
+    trk__pull_expect(&reader->pull, ']');
+    if (!(figure->low <= figure->value && figure->value <= figure->high))
+        trk__pull_fail(&reader->pull, "expected [value, low, high] with the value between");
 }
 
-/* The figure of a member; a member of another name is skipped. */
 static void read_member(struct reader *reader, struct trk_figures *figures)
 {
     enum trk_figure_id id = trk__figure_find(reader->text.data, reader->text.len);
     if (id == TRK_FIGURE_COUNT)
-        trk__pull_skip(&reader->pull, NULL);
+        trk__pull_fail(&reader->pull, "unknown figure; docs/schema/baseline.json lists them");
     else
         read_figure(reader, &figures->of[id]);
 }
@@ -171,6 +190,7 @@ static void read_run(struct reader *reader, struct trk_side *side)
         added->phases = TRK_STEAL(run.phases);
         added->phase_count = run.phase_count;
         run.phase_count = 0;
+        reader->runs++;
     }
     trk__side_run_clear(&run);
 }
@@ -182,7 +202,7 @@ int trk__baseline_read(struct trk_side *side, const char *name, const char *data
     int code = trk__input_init_memory(&input, data, len);
     if (code < 0)
         return trk__error_set(error, code, "%s: not enough memory", name);
-    struct reader reader;
+    struct reader reader = {.runs = 0};
     double version = NAN;
     trk__pull_init(&reader.pull, &input, name, error);
     trk__buffer_init(&reader.text, TRK_BASELINE_BYTES_MAX);
@@ -190,7 +210,7 @@ int trk__baseline_read(struct trk_side *side, const char *name, const char *data
         if (trk__pull_key(&reader.pull, &reader.text) < 0)
             break;
         if (strcmp(reader.text.data, "baseline_version") == 0)
-            trk__pull_number(&reader.pull, &reader.text, &version, &(bool){false}, &(bool){false});
+            version = read_number(&reader);
         else if (strcmp(reader.text.data, "runs") != 0)
             trk__pull_skip(&reader.pull, NULL);
         else
@@ -205,7 +225,14 @@ int trk__baseline_read(struct trk_side *side, const char *name, const char *data
     if (code == 0 && isnan(version))
         code = -ENOTSUP;
     else if (code == 0 && version != 1)
-        code = trk__error_set(error, -EPROTO, "%s is a baseline of a newer release", name);
+        code = trk__error_set(error, -EPROTO,
+                              version > 1 ? "%s is a baseline of a newer release"
+                                          : "%s: baseline_version must be 1",
+                              name);
+    else if (code == 0)
+        code = trk__pull_end(&reader.pull);
+    if (code == 0 && !reader.runs)
+        code = trk__error_set(error, -ENODATA, "%s: the baseline has no runs", name);
     trk__buffer_done(&reader.text);
     trk__pull_done(&reader.pull);
     trk__input_done(&input);

@@ -33,6 +33,7 @@ static void put_group(struct trk_json *json, const char *key, const struct trk_g
     trk__json_begin_object(json);
     put_interval(json, &group->median, group->outer_low, group->outer_high);
     trk__json_end_object(json);
+    trk__json_put_bool(json, "at_most", group->is_at_most);
     trk__json_key(json, "values"); /* in the order of the side's runs */
     trk__json_begin_array(json);
     for (size_t i = 0; i < side->count; i++) {
@@ -167,7 +168,7 @@ static void add_group(struct trk_buffer *text, const struct trk_group *group,
         trk__buffer_add_text(text, " - |");
         return;
     }
-    trk__buffer_add_char(text, ' ');
+    trk__buffer_add_text(text, group->is_at_most ? " at most " : " ");
     trk__figure_words(text, unit, group->median.value);
     trk__buffer_add_text(text, " |");
 }

@@ -92,7 +92,8 @@ static int add_outliers(struct trk_comparison *comparison, const struct trk_side
     for (size_t i = 0; side && i < side->count; i++) {
         const struct trk_figures *figures = trk__side_run_figures(&side->runs[i], row->phase);
         double value = figures ? figures->of[row->figure].value : NAN;
-        if (!(value < group->fence_low || value > group->fence_high))
+        if (!(value < group->fence_low || value > group->fence_high) ||
+            trk__figure_is_limit(figures->of[row->figure]))
             continue;
         struct trk_buffer text;
         trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
@@ -206,6 +207,8 @@ int trk_comparison_at(const trk_comparison *comparison, size_t index,
         .verdict = row->verdict,
         .bracketed = row->bracketed,
         .words = comparison->rows[index].words,
+        .base_is_at_most = row->base.is_at_most,
+        .new_is_at_most = row->new.is_at_most,
     };
     return trk__sized_give(ret_compared, &known, sizeof known);
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 int trk_side_new(trk_side **ret_side, struct trk_error *error)
@@ -38,6 +39,9 @@ void trk_side_free(trk_side *side)
         free((char *)side->runs[i].label);
         free(side->sources[i]);
     }
+    for (size_t i = 0; i < side->note_count; i++)
+        free(side->notes[i]);
+    free(side->notes);
     free(side->runs);
     free(side->sources);
     trk__catalog_free(side->catalog);
@@ -47,6 +51,22 @@ void trk_side_free(trk_side *side)
 size_t trk_side_count(const trk_side *side)
 {
     return side->count;
+}
+
+const char *trk_side_note(const trk_side *side, size_t index)
+{
+    return index < side->note_count ? side->notes[index] : NULL;
+}
+
+int trk__side_add_note(struct trk_side *side, const char *label, const char *words)
+{
+    char **notes = trk__reallocarray(side->notes, side->note_count + 1, sizeof *notes);
+    char *note;
+    side->notes = notes ? notes : side->notes;
+    if (!notes || asprintf(&note, "run %s %s", label, words) < 0)
+        return -ENOMEM;
+    notes[side->note_count++] = note;
+    return 0;
 }
 
 struct trk_side_run *trk__side_place(struct trk_side *side, const char *label, const char *source)

@@ -12,6 +12,9 @@ struct trk_side {
     struct trk_side_run *runs; /* owned with their labels, phases and names of phases */
     char **sources; /* the id or the file of each run; NULL: unknown, as for a line of a baseline */
     size_t count;
+    char **notes; /* what a reader of the figures must know of the runs, in words */
+    size_t note_count;
+    bool has_running;
     struct trk_catalog *catalog; /* of prices; NULL: no run has needed it yet */
 };
 
@@ -23,6 +26,9 @@ static inline struct trk_side_figures trk__side_figures(const struct trk_side *s
 /* Adds a run with its figures and returns it, so that the caller can set them; NULL without memory. A run that has the label
  * already is replaced: the same run can be in a baseline and in the store. The pointer is valid until the next call. */
 struct trk_side_run *trk__side_place(struct trk_side *side, const char *label, const char *source);
+
+/* Adds a note: "run LABEL " and the words. -ENOMEM. */
+int trk__side_add_note(struct trk_side *side, const char *label, const char *words);
 
 /* Adds a phase to a run and returns its figures, all unknown; NULL without memory or where there are too many. */
 struct trk_figures *trk__side_run_add_phase(struct trk_side_run *run, const char *name);

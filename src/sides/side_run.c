@@ -107,7 +107,8 @@ int trk_side_add_session(trk_side *side, const trk_session *session, const char 
     int code = trk__session_make_run(session, TRK_FACTS_PLACE | TRK_FACTS_STATS, &run);
     if (code < 0)
         return trk__error_set(error, code, "not enough memory for the figures of a run");
-    code = trk__side_add_run(side, run, label, NULL, error);
+    const char *id = run->metadata.identity.id;
+    code = trk__side_add_run(side, run, *id ? id : label, NULL, error);
     trk__run_free(run);
     /* The rows that phases are made of are in the run's file; a run that is not kept has none, and no marks. */
     if (code == 0 && trk_session_phases(session, &phases, NULL) == 0)

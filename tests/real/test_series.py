@@ -69,7 +69,44 @@ def test_a_failure_ends_the_series():
     done = tracker("--repeat", 5, "sh", "-c", "echo >> log; [ $(wc -l < log) -lt 3 ] || exit 7")
     assert done.returncode == 7
     assert len(Path("log").read_text()) == 3
+    assert "run 3 of 5 failed with exit 7; the series ends" in done.stderr
     assert "median of 2" in done.stderr
+
+
+@pytest.mark.parametrize("options, line", [
+    (["--warmup", 2, "--repeat", 3, "false"], "warm-up 1 of 2 failed with exit 1; the series ends"),
+    (["--compare", "--repeat", 3, "true", "exit 3"], "run 1 of 3 of 'exit 3' failed with exit 3; the series ends"),
+    (["--repeat", 3, "--timeout", "0.2", "sleep", 1000], "run 1 of 3 ended at its time limit; the series ends"),
+    (["--repeat", 3, "sh", "-c", "kill -KILL $$"], "run 1 of 3 was killed by signal 9; the series ends"),
+])
+def test_a_series_says_why_it_ends(options, line):
+    done = tracker(*options)
+    assert done.returncode != 0
+    assert f"resource-tracker: {line}\n" in done.stderr
+
+
+def test_all_runs_read_the_same_input():
+    Path("input").write_text("line\n")
+    with open("input", encoding="ascii") as given:
+        assert tracker("-q", "--repeat", 3, "cat", stdin=given).stdout == "line\n" * 3
+    read, write = os.pipe()
+    os.write(write, b"for the first alone\n")
+    os.close(write)
+    assert tracker("-q", "--repeat", 2, "sh", "-c", "cat; echo end", stdin=read).stdout == "end\nend\n"
+    os.close(read)
+
+
+def test_gates_hold_for_all_commands():
+    done = tracker("-q", "--compare", "--repeat", 2, "--fail-if", "wall_seconds > 150ms", "--fail-if", "wall_seconds > base + 1h",
+                   "sleep 0.2", "true")
+    assert done.returncode == 1
+    assert done.stderr.startswith("resource-tracker: 'sleep 0.2': gate 'wall_seconds > 150ms' failed: wall_seconds is ")
+    assert "base + 1h" not in done.stderr
+
+
+def test_outliers_go_by_their_run():
+    done = tracker("--repeat", 6, "sh", "-c", "echo >> log; [ $(wc -l < log) -ne 6 ] || sleep 0.7")
+    assert f"run {runs()[0]['id']}: wall_seconds is " in done.stderr
 
 
 def test_a_failure_can_be_ignored():
@@ -102,6 +139,7 @@ def test_a_signal_ends_the_series(handler):
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGTERM)
     assert process.wait() == -signal.SIGTERM
+    assert "ended by SIGTERM; 0 of 5 runs are complete" in process.stderr.read()
 
 
 def test_a_signal_during_the_preparation():
@@ -123,11 +161,14 @@ def test_ctrl_c_on_a_terminal():
     assert terminal.text.count("ready") == 1
 
 
-def test_progress_is_for_terminals():
-    with Terminal(binary(), "--repeat", "3", "true", TERM="xterm") as terminal:
+def test_progress_has_lines_of_its_own():
+    with Terminal(binary(), "--repeat", "3", "sh", "-c", "echo output; sleep 0.6", TERM="xterm") as terminal:
         assert terminal.wait() == 0
-    assert "run 2 of 3, about" in terminal.text
-    assert "run 2 of 3" not in tracker("--repeat", 3, "true").stderr
+    lines = [line for line in terminal.text.splitlines() if "output" in line or " of 3" in line]
+    assert lines[:2] == ["resource-tracker: run 1 of 3", "output"]
+    assert lines.count("output") == 3
+    assert any(line.startswith("resource-tracker: run 3 of 3, about ") for line in lines)
+    assert "run 1 of 3" not in tracker("--repeat", 3, "true").stderr
 
 
 # ---- gates -------------------------------------------------------------------------------------
@@ -194,6 +235,20 @@ def test_a_run_is_held_against_a_baseline():
     assert "base (4)" in done.stderr and "this run" in done.stderr
     shown = tracker("baseline", "show", "main")
     assert "median of 4" in shown.stdout and "wall time" in shown.stdout
+
+
+def test_a_run_that_goes_on_is_named_and_not_saved():
+    process = start("-q", "sh", "-c", "echo ready; read line", stdin=subprocess.PIPE)
+    assert process.stdout.readline() == "ready\n"
+    found = runs()[0]["id"]
+    done = tracker("compare", found, found)
+    assert f"note: run {found} is still running" in done.stderr
+    done = tracker("baseline", "save", "main", found)
+    assert done.returncode == 1
+    assert ".resource-tracker/main.json: a run has not ended; save it when it has" in done.stderr
+    assert not Path(".resource-tracker").exists()
+    process.stdin.close()
+    assert process.wait() == 1
 
 
 def test_baselines_of_two_branches_merge():
@@ -282,9 +337,21 @@ def test_the_script_finds_a_change_that_doubles_memory():
     assert gate_script().returncode == 0
 
 
+def test_the_script_reads_its_gates_before_the_job():
+    Path("job.sh").write_text("touch started\n")
+    for _ in range(2):
+        done = gate_script(GATES="peak_memory > 2")
+        assert done.returncode == 2
+        assert "expected a unit" in done.stderr and "cannot be checked" not in done.stderr
+        assert not Path("started").exists()
+        Path(".resource-tracker").mkdir(exist_ok=True)
+        Path(".resource-tracker/job.json").write_text('{"baseline_version":1,"runs":[{"run":"a","cpu_seconds":1},null]}')
+    assert run([GATE_SCRIPT], capture_output=True, text=True).stderr.startswith("usage: ")
+
+
 def test_the_script_takes_several_gates():
     write_job(1)
     assert gate_script(RUNS="1").returncode == 0
-    done = gate_script(RUNS="1", GATES="wall_seconds > base + 1h\ncpu_seconds >= 0s\n")
+    done = gate_script(RUNS="1", GATES="wall_seconds > base + 1h\n   \n  cpu_seconds >= 0s\n\n")
     assert done.returncode == 1
     assert "gate 'cpu_seconds >= 0s' failed" in done.stderr
