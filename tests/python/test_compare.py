@@ -37,6 +37,24 @@ def test_wrong_limit():
 @pytest.mark.fail_if("gpu_seconds > 1h")
 def test_unknown():
     pass
+
+@pytest.mark.peak_memory
+def test_no_limit():
+    pass
+
+@pytest.mark.fail_if("cpu_seconds > base + 10%")
+def test_needs_base():
+    pass
+
+@pytest.mark.fail_if("wall_seconds > 0s")
+class TestClass:
+    @pytest.mark.fail_if("wall_seconds > 1h")
+    @pytest.mark.fail_if("cpu_seconds > 1h")
+    def test_own_mark(self):
+        pass
+
+    def test_mark_of_class(self):
+        pass
 '''
 
 
@@ -81,6 +99,10 @@ def test_errors(tmp_path):
     assert gate_check("cpu_seconds > base") is True
 
 
+def test_one_gate_can_be_a_string():
+    assert [held["outcome"] for held in compare(None, burn(0.01), gates="wall_seconds > 1h").gates] == ["passed"]
+
+
 def run_plugin(folder, *options):
     (folder / "test_marks.py").write_text(PLUGIN_TEST)
     done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA", "--strict-markers", *options,
@@ -98,7 +120,18 @@ def test_the_plugin_fails_tests(tmp_path):
     assert "gate 'peak_memory > 64': expected a unit" in out
     assert "PASSED test_marks.py::test_unknown" in out
     assert "cannot be checked: gpu_seconds was not measured" in out
-    assert "4 failed, 2 passed, 1 warning" in out
+    assert "peak_memory takes one limit" in out
+    assert "gate 'cpu_seconds > base + 10%' needs a base" in out
+    assert "PASSED test_marks.py::TestClass::test_own_mark" in out
+    assert "FAILED test_marks.py::TestClass::test_mark_of_class" in out
+    assert "7 failed, 3 passed, 1 warning" in out
+
+
+def test_the_plugin_uses_no_hook_that_old_releases_lack():
+    """Debian 12 has pluggy 1.0, which stops at hookimpl(wrapper=True): every run of pytest would."""
+    import pytest_resource_tracker
+
+    assert not pytest_resource_tracker.pytest_runtest_call.pytest_impl.get("wrapper")
 
 
 def test_the_plugin_can_be_strict(tmp_path):

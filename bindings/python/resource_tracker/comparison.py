@@ -65,13 +65,13 @@ def _runs(side: Side) -> List[Union[str, bytes]]:
     return [run.dumps().encode() if isinstance(run, ResourceTracker) else fspath(run) for run in runs]
 
 
-def compare(base: Optional[Side], new: Side, gates: Iterable[str] = ()) -> Comparison:
+def compare(base: Optional[Side], new: Side, gates: Union[str, Iterable[str]] = ()) -> Comparison:
     """Compare two sides of runs.
 
     Args:
         base: A run or several: stopped trackers, files, ids, folders, keys or baselines. None: there is no base.
         new: The runs that are compared with it.
-        gates: Limits such as "peak_memory > 2GiB" and "cpu_seconds > base + 10%".
+        gates: A limit or several, such as "peak_memory > 2GiB" and "cpu_seconds > base + 10%".
 
     Example:
         >>> from resource_tracker import ResourceTracker, compare
@@ -82,4 +82,4 @@ def compare(base: Optional[Side], new: Side, gates: Iterable[str] = ()) -> Compa
         >>> compare(short, long, gates=["cpu_seconds > base + 50%"]).gates[0]["outcome"]
         'failed'
     """
-    return Comparison(None if base is None else _runs(base), _runs(new), list(gates))
+    return Comparison(None if base is None else _runs(base), _runs(new), [gates] if isinstance(gates, str) else list(gates))
