@@ -40,7 +40,7 @@ static const struct example examples[] = {
     {CLI_COMMAND_RUN, "resource-tracker run --repeat 10 ./job", "medians of ten runs"},
     {CLI_COMMAND_RUN, "resource-tracker --fail-if 'peak_memory>2GiB' ./job",
      "exit 1 where it needs more"},
-    {CLI_COMMAND_COMPARE, "resource-tracker compare main last", "two baselines, keys or runs"},
+    {CLI_COMMAND_COMPARE, "resource-tracker compare main last", "a baseline, and the last run"},
     {CLI_COMMAND_COMPARE, "resource-tracker compare main ./runs --fail-if 'cpu_seconds>base+10%'",
      "exit 1 where it got slower"},
     {CLI_COMMAND_BASELINE, "resource-tracker baseline save main make", "all kept runs of make"},
@@ -190,9 +190,12 @@ static void print_notes(enum cli_command_id command, FILE *out)
     if (command == CLI_COMMAND_RUN || command == CLI_COMMAND_ATTACH || command == CLI_COMMAND_MARK)
         fputs("Options stand before the command or PID.\n", out);
     if (command == CLI_COMMAND_RUN)
-        fputs("Exit status: the job's own; 124 after the time limit, 125 for an error of the\n"
-              "tracker, 126 for a command that can't be run, 127 for one that is not found.\n",
+        fputs("Exit status: the job's own; 1 where it worked and a gate of --fail-if failed,\n"
+              "124 after the time limit, 125 for an error of the tracker, 126 for a command\n"
+              "that can't be run, 127 for one that is not found.\n",
               out);
+    else if (command == CLI_COMMAND_COMPARE)
+        fputs("Exit status: 0; 1 for a failure or a gate that failed, 2 for wrong words.\n", out);
     else if (command == CLI_COMMAND_ATTACH || command == CLI_COMMAND_SYSTEM)
         fputs("Ctrl-C ends it: the last row is written, and the exit status is 0.\n", out);
     else if (command != CLI_COMMAND_MARK)

@@ -1,0 +1,1 @@
+resource-tracker compare --help
