@@ -42,15 +42,18 @@ static void put_figures(struct trk_json *json, const struct trk_figures *figures
         const struct trk_figure_kind *kind = &trk__figure_kinds[i];
         if (isnan(figure->value))
             continue;
+        double value = rounded(kind->unit, figure->value);
+        double low = rounded(kind->unit, trk__fmin(figure->low, figure->value));
+        double high = rounded(kind->unit, trk__fmax(figure->high, figure->value));
         trk__json_key(json, kind->name);
-        if (!(figure->low < figure->high)) {
-            trk__json_double(json, rounded(kind->unit, figure->value));
+        if (low == high) {
+            trk__json_double(json, value);
             continue;
         }
         trk__json_begin_array(json);
-        trk__json_double(json, rounded(kind->unit, figure->value));
-        trk__json_double(json, rounded(kind->unit, figure->low));
-        trk__json_double(json, rounded(kind->unit, figure->high));
+        trk__json_double(json, value);
+        trk__json_double(json, low);
+        trk__json_double(json, high);
         trk__json_end_array(json);
     }
 }

@@ -1,6 +1,6 @@
 /* sides/gate_read.h: any text is read or refused with a reason, and what was read has a finite limit. */
-#include "sides/gate_read.h"
 #include "fuzz.h"
+#include "sides/gate_read.h"
 
 #include <math.h>
 
