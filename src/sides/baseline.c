@@ -58,42 +58,54 @@ static void put_figures(struct trk_json *json, const struct trk_figures *figures
     }
 }
 
-static int compare_labels(const void *a, const void *b)
+static void put_run(const struct trk_side_run *run, struct trk_buffer *line)
 {
-    const struct trk_side_run *const *x = a, *const *y = b;
-    return strcmp((*x)->label, (*y)->label);
-}
-
-void trk__baseline_write(const struct trk_side *side, struct trk_buffer *text)
-{
-    TRK_CLEANUP_FREE const struct trk_side_run **sorted = calloc(side->count + 1, sizeof *sorted);
-    if (!sorted) {
-        text->failure = -ENOMEM;
-        return;
-    }
-    for (size_t i = 0; i < side->count; i++)
-        sorted[i] = &side->runs[i];
-    qsort(sorted, side->count, sizeof *sorted, compare_labels);
-    trk__buffer_add_text(text, "{\n\"baseline_version\": 1,\n\"runs\": [\n");
-    for (size_t i = 0; i < side->count; i++) {
-        struct trk_json json = trk__json(text);
+    struct trk_json json = trk__json(line);
+    trk__json_begin_object(&json);
+    trk__json_key(&json, "run");
+    trk__json_string(&json, run->label);
+    put_figures(&json, &run->whole);
+    if (run->phase_count) {
+        trk__json_key(&json, "phases");
         trk__json_begin_object(&json);
-        trk__json_key(&json, "run");
-        trk__json_string(&json, sorted[i]->label);
-        put_figures(&json, &sorted[i]->whole);
-        if (sorted[i]->phase_count) {
-            trk__json_key(&json, "phases");
+        for (size_t p = 0; p < run->phase_count; p++) {
+            trk__json_key(&json, run->phases[p].name);
             trk__json_begin_object(&json);
-            for (size_t p = 0; p < sorted[i]->phase_count; p++) {
-                trk__json_key(&json, sorted[i]->phases[p].name);
-                trk__json_begin_object(&json);
-                put_figures(&json, &sorted[i]->phases[p].figures);
-                trk__json_end_object(&json);
-            }
+            put_figures(&json, &run->phases[p].figures);
             trk__json_end_object(&json);
         }
         trk__json_end_object(&json);
+    }
+    trk__json_end_object(&json);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    const struct trk_buffer *x = a, *y = b;
+    return strcmp(x->data ? x->data : "", y->data ? y->data : "");
+}
+
+/* The lines are sorted as they are written: bytes of a label that are no UTF-8 are replaced, and would be at another place when
+ * the file is read and written again. */
+void trk__baseline_write(const struct trk_side *side, struct trk_buffer *text)
+{
+    TRK_CLEANUP_FREE struct trk_buffer *lines = calloc(side->count + 1, sizeof *lines);
+    if (!lines) {
+        text->failure = -ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < side->count; i++) {
+        trk__buffer_init(&lines[i], TRK_BASELINE_BYTES_MAX);
+        put_run(&side->runs[i], &lines[i]);
+        text->failure = text->failure ? text->failure : lines[i].failure;
+    }
+    qsort(lines, side->count, sizeof *lines, compare_lines);
+    trk__buffer_add_text(text, "{\n\"baseline_version\": 1,\n\"runs\": [\n");
+    for (size_t i = 0; i < side->count; i++) {
+        if (lines[i].data)
+            trk__buffer_add_text(text, lines[i].data);
         trk__buffer_add_text(text, ",\n");
+        trk__buffer_done(&lines[i]);
     }
     trk__buffer_add_text(text, "null\n]\n}\n");
 }

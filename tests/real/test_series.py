@@ -240,6 +240,7 @@ def test_a_run_is_held_against_a_baseline():
 def test_a_run_that_goes_on_is_named_and_not_saved():
     process = start("-q", "sh", "-c", "echo ready; read line", stdin=subprocess.PIPE)
     assert process.stdout.readline() == "ready\n"
+    wait_until(runs, "the run in the list")
     found = runs()[0]["id"]
     done = tracker("compare", found, found)
     assert f"note: run {found} is still running" in done.stderr
