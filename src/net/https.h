@@ -1,12 +1,13 @@
-/* One GET over HTTPS, through the network module. */
+/* One GET over HTTPS, through the network helper. */
 #ifndef TRK_NET_HTTPS_H
 #define TRK_NET_HTTPS_H
 
-#include "net/net_abi.h"
+#include "net/net_protocol.h"
 #include "resource_tracker.h"
 
-/* -ENOSYS: the module or libcurl is not here; else as trk_net_get_function. The error says what, and what to do. On 0 the
- * body is the caller's to free, whatever the status. */
+/* 0, or a negative errno-style code: -ENOSYS (the helper is not installed or does not start), -EINVAL (a field has a line
+ * break or is too long), -ETIMEDOUT, -EMSGSIZE, -ENOMEM, -EPROTO (TLS), -EIO. The error says what failed and what to do.
+ * On 0 the body is the caller's to free, whatever the status. Any thread may call it. */
 int trk__https_get(const struct trk_net_request *request, struct trk_net_answer *ret_answer,
                    struct trk_error *error);
 

@@ -31,6 +31,9 @@ int trk__os_rename_new(const char *from, const char *to);
 /* A pipe whose ends are closed on exec. */
 int trk__os_pipe(bool nonblocking, int ret_ends[2]);
 
+/* Two connected stream sockets that are closed on exec. */
+int trk__os_socket_pair(int ret_ends[2]);
+
 /* A stream socket that is closed on exec and does not block. A descriptor or a negative code. */
 int trk__os_stream_socket(int family);
 

@@ -18,8 +18,8 @@ WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wstrict-prototypes",
             "-Wno-gnu")                      # statement expressions and the like, as in every build
 # Plain C for any target, so the headers of this system do; each is linked into a folder that has nothing else.
 PORTABLE_HEADERS = ("sqlite3.h", "zlib.h", "zconf.h")
-# The module for HTTPS has a build of its own, with the headers of libcurl.
-OTHER_BUILDS = {"src/net/curl_module.c"}
+# The helper program for HTTPS has the headers of libcurl.
+OTHER_BUILDS = {"src/net/net_helper.c"}
 
 
 def zig():

@@ -232,10 +232,24 @@ def test_offline_asks_nobody(tracker, run):
         assert recommend(tracker, run, url=keeper.url, TRACKER_ONLINE="1")["source"] == "keeper"
 
 
-def test_without_the_module(tracker, run, tmp_path):
+def test_without_the_helper(tracker, run, tmp_path):
     alone = shutil.copy(tracker, tmp_path / "resource-tracker")
     rent = recommend(str(alone), run, "--online")
-    assert rent["source"] == "catalog" and "resource-tracker-net.so" in rent["note"] and rent["servers"]
+    assert rent["source"] == "catalog" and "resource-tracker-net" in rent["note"] and rent["servers"]
+
+
+@pytest.mark.parametrize("script, said", [
+    ("exit 127", "--version' shows why"),  # the loader's status where libcurl is missing
+    ("cat >/dev/null; echo status 200 9; echo short", "gave no answer"),
+    ("cat >/dev/null; echo error 110 Connection timed out", "Connection timed out"),
+])
+def test_a_helper_that_fails(tracker, run, tmp_path, script, said):
+    alone = shutil.copy(tracker, tmp_path / "resource-tracker")
+    helper = tmp_path / "resource-tracker-net"
+    helper.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
+    helper.chmod(0o755)
+    rent = recommend(str(alone), run, "--online")
+    assert rent["source"] == "catalog" and said in rent["note"] and rent["servers"]
 
 
 def test_the_program_needs_libc_alone(tracker):

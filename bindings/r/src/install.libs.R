@@ -7,9 +7,6 @@ put(paste0(R_PACKAGE_NAME, SHLIB_EXT), file.path(R_PACKAGE_DIR, paste0("libs", R
 if (file.exists("symbols.rds")) { # for R CMD check
   put("symbols.rds", file.path(R_PACKAGE_DIR, paste0("libs", R_ARCH)))
 }
-if (file.exists("resource-tracker-net.so")) { # looked for beside the library and beside the program
-  put("resource-tracker-net.so", file.path(R_PACKAGE_DIR, paste0("libs", R_ARCH)))
-  put("resource-tracker-net.so", file.path(R_PACKAGE_DIR, "bin"))
-}
-put("resource-tracker", file.path(R_PACKAGE_DIR, "bin"))
-Sys.chmod(file.path(R_PACKAGE_DIR, "bin", "resource-tracker"), "0755")
+programs <- c("resource-tracker", if (file.exists("resource-tracker-net")) "resource-tracker-net")
+put(programs, file.path(R_PACKAGE_DIR, "bin"))
+Sys.chmod(file.path(R_PACKAGE_DIR, "bin", programs), "0755")

@@ -63,6 +63,11 @@ int trk__os_pipe(bool nonblocking, int ret_ends[2])
     return pipe2(ret_ends, O_CLOEXEC | (nonblocking ? O_NONBLOCK : 0)) < 0 ? -errno : 0;
 }
 
+int trk__os_socket_pair(int ret_ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ret_ends) < 0 ? -errno : 0;
+}
+
 int trk__os_stream_socket(int family)
 {
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
