@@ -71,6 +71,7 @@ static void print_server(const char *server)
     print_fact("GPUs", server, "gpu_count", "");
     print_fact("GPU", server, "gpu_name", "");
     print_fact("GPU memory, all", server, "gpu_memory_mb", " MiB");
+    print_fact("GPUs are read by", server, "gpu_source", "");
     printf("What a job may use of it:\n");
     print_fact("processors", server, "vcpus_allowed", "");
     print_fact("CPU quota", server, "cpu_quota_cores", " cores");

@@ -25,7 +25,7 @@ extern "C" {
 
 /* ---- version ------------------------------------------------------------------------- */
 
-/* "0.1.0"; static storage. */
+/* "6.0.0"; static storage. */
 TRK_API const char *trk_version(void);
 
 /* ---- errors -------------------------------------------------------------------------- */
@@ -357,8 +357,9 @@ TRK_API int trk_reader_system(trk_reader *reader, char **ret_json, struct trk_er
 
 /* JSON texts, which the caller frees with trk_free. Any thread may call. */
 
-/* The machine: os, vcpus, memory_mb (MiB), gpu_count, gpu_names, gpu_name, gpu_memory_mb, allocation (null: that is
- * known of a run alone); then cpu_model, architecture, what this process may use of it (vcpus_allowed by affinity,
+/* The machine: os, vcpus, memory_mb (MiB), gpu_count, gpu_names, gpu_name, gpu_memory_mb, gpu_source ("nvml",
+ * "nvidia-smi" where that library cannot be loaded, "sysfs"; null: no GPU), allocation (null: that is known of a run
+ * alone); then cpu_model, architecture, what this process may use of it (vcpus_allowed by affinity,
  * cpu_quota_cores, memory_limit_mb; null: no limit), container, orchestrators. root_path: where proc and sys are; NULL:
  * "/". Waits for a GPU's driver, 2 s at most; a machine without one costs microseconds. */
 TRK_API int trk_server_info_json(const char *root_path, char **ret_json, struct trk_error *error);

@@ -38,6 +38,7 @@ struct gpu_names {
     char name[GPUS_MAX][sizeof((struct trk_gpu_info *)0)->name];
     unsigned count;
     double memory_bytes;
+    char source[sizeof((struct trk_run_server *)0)->gpu_source];
 };
 
 /* Of a GPU that is split the parts count. */
@@ -47,6 +48,10 @@ static void collect_gpus(const struct trk_server_parts *parts, struct gpu_names 
     for (uint32_t i = 0; parts->gpu && parts->gpu(parts->gpu_state, i, &info) == 0; i++) {
         if (info.is_split || gpus->count == GPUS_MAX)
             continue;
+        size_t len = strlen(gpus->source);
+        if (!strstr(gpus->source, info.source))
+            snprintf(gpus->source + len, sizeof gpus->source - len, "%s%s", len ? ", " : "",
+                     info.source);
         memcpy(gpus->name[gpus->count++], info.name, sizeof info.name);
         gpus->memory_bytes += isnan(info.memory_bytes) ? 0 : info.memory_bytes;
     }
@@ -79,6 +84,7 @@ static int fill_gpus(const struct trk_server_parts *parts, struct trk_run_server
     server->gpu_count = count;
     server->gpu_memory_mib = hundredths(gpus ? gpus->memory_bytes / MIB : 0);
     server->gpu_name = strdup(gpus ? most_common(gpus) : "");
+    snprintf(server->gpu_source, sizeof server->gpu_source, "%s", gpus ? gpus->source : "");
     server->gpu_names = calloc(count + 1, sizeof *server->gpu_names);
     bool has_all = server->gpu_name && server->gpu_names;
     for (unsigned i = 0; has_all && i < count; i++)

@@ -163,8 +163,9 @@ struct trk_run_server {
     double vcpus, memory_mib;
     double gpu_count, gpu_memory_mib;
     char **gpu_names;
-    char *gpu_name;   /* the most common; "": there is none */
-    char *allocation; /* "dedicated", "shared", "unknown"; NULL: not known yet */
+    char *gpu_name;      /* the most common; "": there is none */
+    char gpu_source[48]; /* what reads them: "nvml", or several with commas between */
+    char *allocation;    /* "dedicated", "shared", "unknown"; NULL: not known yet */
     char cpu_model[96], architecture[32];
     double vcpus_allowed, cpu_quota_cores, memory_limit_mib;
     char container[32];

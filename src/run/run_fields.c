@@ -61,6 +61,7 @@ static const struct trk_field server_table[] = {
     TRK_FIELD(SERVER, WORDS, "gpu_names", gpu_names),
     TRK_FIELD(SERVER, TEXT, "gpu_name", gpu_name),
     TRK_FIELD(SERVER, NUMBER, "gpu_memory_mb", gpu_memory_mib),
+    TRK_FIELD(SERVER, CHARS, "gpu_source", gpu_source),
     TRK_FIELD(SERVER, TEXT, "allocation", allocation),
     TRK_FIELD(SERVER, CHARS, "cpu_model", cpu_model),
     TRK_FIELD(SERVER, CHARS, "architecture", architecture),

@@ -33,7 +33,7 @@ MAY_INCLUDE = {
 }
 INCLUDE = re.compile(rf'(?m)^\s*#\s*include\s+(?:"([^"]+)"|<((?:{"|".join(MAY_INCLUDE)})/[^>]+)>)')
 # Names that a folder has by convention.
-REPEATED = {"meson.build", "README.md", "conftest.py", "__init__.py", "run"}
+REPEATED = {"meson.build", "README.md", "conftest.py", "__init__.py", "run", "build", "exports.map", "common.py"}
 NAMED_BY_OTHERS = ("bindings/python/", "tests/fixtures/", "tests/fuzz/corpus/", "tests/cli/cases/")
 
 

@@ -60,3 +60,11 @@ def test_the_programs_are_gone_with_the_tracker(smi):
     assert started(environment)
     pids = [line.split()[0] for line in open(os.path.join(environment["FAKE_SMI"], "started"), encoding="ascii")]
     helpers.wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), "the end of nvidia-smi")
+
+
+def test_info_says_how_gpus_are_read(smi):
+    root, environment = smi
+    facts = json.loads(helpers.tracker("--root", root, "info", "--json", env=environment).stdout)["server_info"]
+    assert facts["gpu_count"] == 1 and facts["gpu_source"] == "nvidia-smi"
+    assert "GPUs are read by     nvidia-smi" in helpers.tracker("--root", root, "info", env=environment).stdout
+    assert json.loads(helpers.tracker("info", "--json").stdout)["server_info"]["gpu_source"] in (None, "nvml", "sysfs")

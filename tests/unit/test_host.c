@@ -238,6 +238,7 @@ static int two_kinds(const void *many, uint32_t index, struct trk_gpu_info *ret_
     *ret_info = (struct trk_gpu_info){
         .size = sizeof *ret_info, .memory_bytes = 1024.0 * 1024 * 15360, .is_split = index == 3};
     strcpy(ret_info->name, names[index]);
+    strcpy(ret_info->source, index == 0 ? "nvml" : "nvidia-smi");
     return 0;
 }
 
@@ -263,6 +264,7 @@ static void test_gpus(void)
     CHECK_TEXT(text_at(text.data, "gpu_name"), "T4");
     CHECK_TEXT(text_at(text.data, "gpu_names.0"), "H100");
     CHECK_NEAR(trk__json_number_at(text.data, "gpu_memory_mb"), 46080, 0);
+    CHECK_TEXT(text_at(text.data, "gpu_source"), "nvml, nvidia-smi");
     CHECK_TEXT(text_at(text.data, "allocation"), "dedicated");
     trk__buffer_done(&text);
     trk__context_done(&context);

@@ -10,12 +10,6 @@ Figures have the form of the first releases (`descendents`; memory and time). Wi
 environment they have that of release 5.
 """
 
-import sys
-
-if not sys.platform.startswith("linux"):
-    raise ImportError("gpu_tracker measures through the Linux kernel's /proc; this platform is "
-                      f"{sys.platform}: run it on Linux, in a virtual machine or in a container")
-
 from resource_tracker._native import version as __version__
 
 from .sub_tracker import SubTracker, SubTrackingAnalyzer, TrackingComparison, sub_track

@@ -7,11 +7,10 @@
     True
 """
 
-import sys
+from ._backend import BackEndMissing, load, refuse_originals
 
-if not sys.platform.startswith("linux"):
-    raise ImportError("resource_tracker measures through the Linux kernel's /proc; this platform is "
-                      f"{sys.platform}: run it on Linux, in a virtual machine or in a container")
+refuse_originals()
+load(__name__)
 
 from ._native import version as __version__
 from .cloud_info import get_cloud_info

@@ -1,17 +1,26 @@
 #include "platform/linux/proc_list.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Even an unchanged machine is listed this often: some sandboxes show counters that never move. */
 static const int64_t LISTING_TRUSTED_NS = INT64_C(10000000000);
 
 enum { DIRENT_CHUNK = 16384, PIDS_MAX = 1 << 22 };
+
+/* What getdents64 writes. musl has no name for it, and glibc has the call since 2.30. */
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short len;
+    unsigned char type;
+    char name[];
+};
 
 void trk__proc_list_init(struct trk_proc_list *list, const struct trk_context *context)
 {
@@ -54,11 +63,11 @@ static pid_t pid_of_name(const char *name)
 static int append_entries(struct trk_pid_array *array, const char *data, ssize_t len)
 {
     for (ssize_t at = 0; at < len;) {
-        const struct dirent64 *entry = (const struct dirent64 *)(const void *)(data + at);
-        pid_t pid = pid_of_name(entry->d_name);
-        if (pid > 0 && append(array, pid, entry->d_ino) < 0)
+        const struct entry *entry = (const struct entry *)(const void *)(data + at);
+        pid_t pid = pid_of_name(entry->name);
+        if (pid > 0 && append(array, pid, entry->inode) < 0)
             return -ENOMEM;
-        at += entry->d_reclen;
+        at += entry->len;
     }
     return 0;
 }
@@ -85,10 +94,10 @@ static int read_directory(struct trk_proc_list *list, struct trk_pid_array *arra
         list->dir_fd = openat(list->context->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (list->dir_fd < 0 || lseek(list->dir_fd, 0, SEEK_SET) < 0)
         return -errno;
-    _Alignas(struct dirent64) char chunk[DIRENT_CHUNK];
+    _Alignas(struct entry) char chunk[DIRENT_CHUNK];
     array->count = 0;
     for (;;) {
-        ssize_t got = getdents64(list->dir_fd, chunk, sizeof chunk);
+        ssize_t got = syscall(SYS_getdents64, list->dir_fd, chunk, sizeof chunk);
         if (got < 0)
             return -errno;
         if (got == 0)

@@ -37,8 +37,8 @@ def core_files() -> Iterator[Tuple[Any, ...]]:
         yield (program, "bin/resource-tracker", *kind_of_content())
 
 
-def why_not_here(fault: ImportError) -> str:
-    """What to do where the core can't be loaded: another architecture, or another C library."""
+def why_not_here(fault: Exception) -> str:
+    """What to do where the core cannot be loaded: another system or architecture, or another C library."""
     here = f"{platform.system()} {platform.machine()}, Python {sys.version_info.major}.{sys.version_info.minor}"
-    return (f"the tracker can't be loaded here ({here}): {fault}. Install it where the step runs, "
-            "with @pypi(packages={'resource-tracker': 'VERSION'}) or `pip install resource-tracker` in the image.")
+    return (f"the tracker cannot be loaded here ({here}): {fault}. Install it where the step runs, with "
+            "@pypi(packages={'resource-tracker-native': 'VERSION'}) or `pip install resource-tracker-native` in the image.")

@@ -133,10 +133,13 @@ class TrackResourcesDecorator(StepDecorator):
 
 def start_tracker(interval: float) -> Any:
     try:
-        from resource_tracker import ResourceTracker
-    except ImportError as fault:
+        from resource_tracker import BackEndMissing, ResourceTracker
+    except ImportError as fault:  # no package at all, or the original beside ours
         raise RuntimeError(why_not_here(fault)) from fault
-    return ResourceTracker(interval=interval)
+    try:
+        return ResourceTracker(interval=interval)
+    except BackEndMissing as fault:
+        raise RuntimeError(why_not_here(fault)) from fault
 
 
 class Listener(logging.Handler):

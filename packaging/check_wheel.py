@@ -1,0 +1,18 @@
+"""What an installed wheel must do: track, report, and run both programs. For tests of wheels in other containers."""
+
+import subprocess
+import sys
+
+import gpu_tracker
+import resource_tracker
+
+with resource_tracker.ResourceTracker(interval=0.05) as tracker:
+    tracker.wait_for_samples(2, timeout=60)
+assert tracker.totals["cpu_seconds"]["value"] >= 0 and tracker.stats()
+assert "<html" in str(tracker.report())[:500].lower()
+with gpu_tracker.Tracker(sleep_time=0.05) as measured:
+    pass
+assert measured.max_ram.main.total_rss > 0
+for name in ("resource_tracker", "gpu_tracker"):
+    subprocess.run([sys.executable, "-m", name, "--version"], check=True, stdout=subprocess.DEVNULL)
+print(f"resource-tracker-native {resource_tracker.__version__}, Python {sys.version.split()[0]}: works")
