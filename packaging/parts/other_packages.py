@@ -1,28 +1,33 @@
 """conda, the container's files, and the R source packages."""
 
-import os
 import shutil
 
 from . import common, programs, system_packages, toolchain
 
-RATTLER = "py-rattler-build==0.73.0"
+RATTLER = "0.73.0"  # py-rattler-build of PyPI
+BUILD_RECIPE = """
+import sys
+import rattler_build
+recipe, output, platform = sys.argv[1:]
+rattler_build.build_recipes([recipe], channel=[], no_build_id=True, test="skip", output_dir=output, target_platform=platform)
+"""
 
 
 def make_conda(output):
-    """Of this machine's architecture."""
-    environment = common.WORK / "rattler"
-    if not (environment / "bin" / "python").exists():
-        common.run("python3", "-m", "venv", environment)
-        common.run(environment / "bin" / "pip", "install", "-q", RATTLER)
-    target = toolchain.TARGETS[f"{os.uname().machine}-linux-glibc"]
-    recipe = common.fresh_folder(common.WORK / "conda")
-    (recipe / "recipe.yaml").write_text(system_packages.fill("conda/recipe.yaml.in", {
-        "VERSION": common.version(), "HOMEPAGE": common.HOMEPAGE, "TREE": programs.staged(target)}), encoding="utf-8")
-    built = common.fresh_folder(common.WORK / "conda-output")
-    common.run(environment / "bin" / "rattler-build", "build", "--recipe", recipe / "recipe.yaml", "--output-dir", built,
-               "--no-build-id")
-    for path in built.rglob("*.conda"):
-        yield shutil.copy(path, output / f"{path.stem}-{target.cpu}.conda")
+    """Both architectures. The recipe needs no other package, so no channel is asked."""
+    python = common.WORK / "rattler" / "bin" / "python"
+    if not python.exists():
+        common.run("python3", "-m", "venv", python.parent.parent)
+        common.run(python, "-m", "pip", "install", "-q", f"py-rattler-build=={RATTLER}")
+    for cpu, platform in (("x86_64", "linux-64"), ("aarch64", "linux-aarch64")):
+        tree = programs.staged(toolchain.TARGETS[f"{cpu}-linux-glibc"])
+        recipe = common.fresh_folder(common.WORK / f"conda-{cpu}") / "recipe.yaml"
+        recipe.write_text(system_packages.fill("conda/recipe.yaml.in", {
+            "VERSION": common.version(), "HOMEPAGE": common.HOMEPAGE, "TREE": tree}), encoding="utf-8")
+        built = common.fresh_folder(common.WORK / f"conda-output-{cpu}")
+        common.run(python, "-c", BUILD_RECIPE, recipe, built, platform)
+        for path in (built / platform).glob("*.conda"):
+            yield shutil.copy(path, output / f"{path.stem}-{platform}.conda")
 
 
 def make_container(output):

@@ -1,6 +1,9 @@
-"""The tracker on a kernel of its own with cgroup version 2 and all privileges, booted in qemu."""
+"""The static tracker on kernels of their own with cgroup version 2 and all privileges, booted in qemu.
+
+TRK_KERNELS names the kernels, or `all`, as in `make test-nightly`; docs/platforms.md has the results."""
 
 import json
+import os
 import re
 import signal
 
@@ -17,6 +20,7 @@ tester:x:4242:4242::/home/tester:/bin/sh' > /etc/passwd
 cd /results
 chmod 777 .
 cat /proc/sys/kernel/osrelease > release
+awk '/KernelPageSize/ { print $2; exit }' /proc/self/smaps > page
 resource-tracker info --json > info
 track="resource-tracker -q -i 0.2"
 
@@ -51,14 +55,23 @@ resource-tracker runs --json > runs
 """
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """One boot for all tests of this file."""
+SELECTION = "6.1-x86_64 6.12-aarch64-16k"  # the oldest kernel of a current release, and the most different one
+
+
+def kernels():
+    named = os.environ.get("TRK_KERNELS", SELECTION)
+    return list(virtual_machine.MACHINES) if named == "all" else named.split()
+
+
+@pytest.fixture(scope="module", params=kernels())
+def results(request, tmp_path_factory):
+    """One boot of a kernel for all tests of this file."""
+    machine = virtual_machine.MACHINES[request.param]
     sandbox.need_sandbox()
-    virtual_machine.need_machine()
-    folder = tmp_path_factory.mktemp("machine")
-    found = virtual_machine.boot(folder, virtual_machine.kernel(folder), SCRIPT)
-    print(found["log"])  # shown beside a failure
+    virtual_machine.need_machine(machine)
+    found = virtual_machine.boot(tmp_path_factory.mktemp("machine"), machine, SCRIPT)
+    print(found["release"], found["log"])  # shown beside a failure
+    assert found["page"] == f"{machine.page_kib}\n"
     return found
 
 

@@ -98,11 +98,15 @@ def broken_worlds(folder):
     """Worlds in which there is no tracking: how a flow is started there."""
     (folder / "resource_tracker").mkdir()
     (folder / "resource_tracker" / "__init__.py").write_text("raise ImportError('another machine')\n")
+    bare = folder / "bare"
+    bare.mkdir()
+    (bare / "sitecustomize.py").write_text("import sys\nsys.modules['resource_tracker._native'] = None\n")
     full = folder / "full"
     full.mkdir()
     fill = 'mount -t tmpfs -o size=64k none "$0" && { yes >"$0/rubbish" 2>/dev/null; TMPDIR="$0" exec "$@"; }'
     return {"no program": {"env": {"TRACKER_BIN": "/nonexistent/resource-tracker"}},
             "no package": {"env": {"PYTHONPATH": str(folder)}},
+            "no native part": {"env": {"PYTHONPATH": str(bare)}},
             "full disk": {"before": ["unshare", "-rm", "sh", "-c", fill, str(full)]}}
 
 
@@ -356,7 +360,12 @@ def test_missing_program_leaves_the_flow_green(runs):
 
 
 def test_missing_package_says_what_to_install(runs):
-    check_green_with_error(runs["no package"], "start", "pip install resource-tracker")
+    check_green_with_error(runs["no package"], "start", "pip install resource-tracker-native")
+
+
+def test_a_flow_starts_without_the_native_part(runs):
+    """As on a Mac: the flow runs, and the card says why it has no figures."""
+    check_green_with_error(runs["no native part"], "start", "nothing can be tracked here")
 
 
 def test_full_disk_leaves_the_flow_green(runs):

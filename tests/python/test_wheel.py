@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -110,9 +111,39 @@ def test_an_environment_with_nothing_else(wheel, tmp_path):
     assert module.returncode == 0
 
 
-def test_other_platforms_are_told():
-    done = run_python("import sys; sys.platform = 'darwin'; import resource_tracker", check=False)
-    assert "ImportError" in done.stderr and "run it on Linux" in done.stderr
+WITHOUT_NATIVE_PART = """
+    import sys
+    sys.modules["resource_tracker._native"] = None  # as where no extension of this platform is installed
+    """
+
+
+def test_the_packages_import_without_a_native_part():
+    done = run_python(WITHOUT_NATIVE_PART + """
+    import gpu_tracker, resource_tracker
+    from resource_tracker import BackEndMissing, ProcessTracker, ResourceTracker
+    from resource_tracker.tracker_procfs import get_process_stats
+    assert resource_tracker.__version__ == gpu_tracker.__version__ != "0"
+    for start in (ResourceTracker, gpu_tracker.Tracker, lambda: resource_tracker.get_server_info()):
+        try:
+            start()
+        except BackEndMissing as fault:
+            print(fault)
+    """)
+    assert done.stdout.count("nothing can be tracked here") == 3 and "pip install" in done.stdout
+
+
+@pytest.mark.parametrize("original", ["resource_tracker-0.5.0", "gpu_tracker-5.0.1"])
+def test_an_original_beside_it_is_refused(unpacked, tmp_path, original):
+    """Files of both have the same names: which one runs would be a matter of chance."""
+    site = tmp_path / "site"
+    shutil.copytree(unpacked, site)
+    code = "import resource_tracker"
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    run_python(code, env=environment)
+    (site / f"{original}.dist-info").mkdir()
+    done = run_python(code, env=environment, check=False)
+    name = original.partition("-")[0].replace("_", "-")
+    assert "ImportError" in done.stderr and f"pip uninstall -y {name} resource-tracker-native" in done.stderr
 
 
 def test_importing_loads_little():
