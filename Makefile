@@ -14,7 +14,7 @@ export TRK_INSTALL := $(INSTALL)
 # MAKEFLAGS would hand ninja and the tests a job server that they do not support.
 unexport MAKEFLAGS MAKELEVEL
 
-.PHONY: all demo unit test test-engines test-nightly bench lint coverage format r-package install docs clean help
+.PHONY: all demo unit test test-engines test-nightly bench lint coverage format r-package install docs packages clean help
 .DEFAULT_GOAL := all
 
 all: ## build build/resource-tracker and build/gpu-tracker
@@ -39,11 +39,11 @@ test: ## every test that needs no server; the last line says how many passed and
 	@tools/test
 
 test-engines: ## tests with real servers and other systems, in namespaces of their own (root)
-	@tools/bootstrap build checks test engines
+	@tools/bootstrap build page checks test r engines packages
 	@tools/test --layer engines
 
 test-nightly: ## long runs: fuzzing, every fault, suites repeated while other processes use the CPUs
-	@tools/bootstrap build page browser checks test r
+	@tools/bootstrap build page browser checks test r engines packages
 	@tools/test --layer nightly
 
 lint: all ## clang-tidy over the library and the command, and the checks of the source tree
@@ -71,6 +71,10 @@ r-package: ## make the R source package, build/resource.tracker_VERSION.tar.gz
 	@tools/bootstrap build page r
 	@tools/build $(BUILD)
 	@tools/r_package
+
+packages: ## make every package, in build-packages/dist
+	@tools/bootstrap build page checks r packages
+	@packaging/build all
 
 install: all ## install below $(DESTDIR)$(PREFIX)
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'

@@ -35,8 +35,9 @@ int cli_signals_take(const int *wanted, size_t count, struct cli_signals *ret_si
     sigset_t blocked = signals.taken;
     sigaddset(&blocked, SIGPIPE);
     sigaddset(&blocked, SIGXFSZ);
-    if (sigprocmask(SIG_BLOCK, &blocked, &signals.original_mask) < 0)
-        return -errno;
+    int code = trk__os_signal_mask(SIG_BLOCK, &blocked, &signals.original_mask);
+    if (code < 0)
+        return code;
     signals.fd = trk__os_signal_fd(&signals.taken);
     if (signals.fd < 0)
         return signals.fd;
@@ -48,7 +49,7 @@ void cli_signals_restore_in_child(const struct cli_signals *signals)
 {
     if (signals->original_chld.sa_handler == SIG_IGN)
         sigaction(SIGCHLD, &signals->original_chld, NULL);
-    sigprocmask(SIG_SETMASK, &signals->original_mask, NULL);
+    trk__os_signal_mask(SIG_SETMASK, &signals->original_mask, NULL);
 }
 
 static void unblock(int signal)

@@ -4,6 +4,7 @@
 #include "fork_signals.h"
 #include "platform/os.h"
 
+#include <alloca.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,6 +27,49 @@ void cli_spawn_guard_standard_fds(void)
     }
 }
 
+/* The first file called `name` along PATH. `mode`: F_OK, or X_OK for one that is executable. */
+static bool find_in_path(const char *name, int mode, char ret_path[PATH_MAX])
+{
+    const char *path = getenv("PATH");
+    for (const char *at = path ? path : "/bin:/usr/bin"; at; at = strchr(at, ':')) {
+        at += *at == ':';
+        int folder_len = (int)strcspn(at, ":");
+        int len =
+            snprintf(ret_path, PATH_MAX, "%.*s%s%s", folder_len, at, folder_len ? "/" : "", name);
+        if (len < PATH_MAX && faccessat(AT_FDCWD, ret_path, mode, AT_EACCESS) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool find_command(const char *name, int mode, char ret_path[PATH_MAX])
+{
+    if (!*name)
+        return false;
+    if (!strchr(name, '/'))
+        return find_in_path(name, mode, ret_path);
+    int len = snprintf(ret_path, PATH_MAX, "%s", name);
+    return len < PATH_MAX && access(ret_path, mode) == 0;
+}
+
+/* A file without a format that the kernel knows is a script for sh, as for every shell. glibc's execvp does that itself,
+ * musl's does not. Called after vfork: it uses the stack alone, and returns where nothing could be run. */
+static void exec_command(char *const command[])
+{
+    char path[PATH_MAX];
+    size_t count = 0;
+    execvp(command[0], command);
+    if (errno != ENOEXEC || !find_command(command[0], X_OK, path))
+        return;
+    while (command[count])
+        count++;
+    const char **words = alloca((count + 2) * sizeof *words);
+    words[0] = "sh";
+    words[1] = path;
+    memcpy(words + 2, command + 1, count * sizeof *words); /* with the NULL */
+    execv("/bin/sh", (char *const *)words);
+}
+
 /* Runs in the child, in the parent's memory: nothing here may change what the parent relies on but
  * `failure`, nor may a signal handler, of which cli/fork_signals.c has the only one. */
 static _Noreturn void become_job(char *const command[], const struct cli_signals *signals,
@@ -33,7 +77,7 @@ static _Noreturn void become_job(char *const command[], const struct cli_signals
 {
     cli_vfork_in_child();
     cli_signals_restore_in_child(signals);
-    execvp(command[0], command);
+    exec_command(command);
     *failure = errno;
     _exit(CLI_EXIT_NOT_FOUND);
 }
@@ -72,7 +116,7 @@ static _Noreturn void wait_and_become_job(char *const command[], const struct cl
     while (len < 0 && errno == EINTR);
     if (len == 0)
         _exit(CLI_EXIT_OWN);
-    execvp(command[0], command);
+    exec_command(command);
     int code = -errno;
     while (write(failure_fd, &code, sizeof code) < 0 && errno == EINTR)
         continue;
@@ -132,31 +176,6 @@ int cli_spawn_failure(struct cli_held *held)
     return held->failure;
 }
 
-/* The first file called `name` along PATH, be it executable or not. */
-static bool find_in_path(const char *name, char ret_path[PATH_MAX])
-{
-    const char *path = getenv("PATH");
-    for (const char *at = path ? path : "/bin:/usr/bin"; at; at = strchr(at, ':')) {
-        at += *at == ':';
-        int folder_len = (int)strcspn(at, ":");
-        int len =
-            snprintf(ret_path, PATH_MAX, "%.*s%s%s", folder_len, at, folder_len ? "/" : "", name);
-        if (len < PATH_MAX && faccessat(AT_FDCWD, ret_path, F_OK, AT_EACCESS) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool find_command(const char *name, char ret_path[PATH_MAX])
-{
-    if (!*name)
-        return false;
-    if (!strchr(name, '/'))
-        return find_in_path(name, ret_path);
-    int len = snprintf(ret_path, PATH_MAX, "%s", name);
-    return len < PATH_MAX && access(ret_path, F_OK) == 0;
-}
-
 static const char *reason_of(const char *path, int code)
 {
     struct stat status;
@@ -173,7 +192,7 @@ static const char *reason_of(const char *path, int code)
  * without a file comes from a folder of PATH that we may not search. */
 static bool is_found(const char *name, int code, char ret_path[PATH_MAX])
 {
-    if (find_command(name, ret_path))
+    if (find_command(name, F_OK, ret_path))
         return true;
     snprintf(ret_path, PATH_MAX, "%s", name);
     return code != -ENOENT && code != -EACCES && code != -ENOTDIR;

@@ -22,7 +22,8 @@ def write(path, linked):
     """`linked`: the sources that are compiled in."""
     ours = package(0, common.NAME, common.version(), "Apache-2.0 AND CC-BY-SA-4.0", common.HOMEPAGE)
     ours["comment"] = "The price table is under CC BY-SA 4.0, all else under Apache-2.0."
-    parts = [(source.name, source.version, source.licence, f"pkg:cargo/{source.crate}@{source.crate_version}") for source in linked]
+    parts = [(source.name, source.version, source.licence, f"pkg:cargo/{source.crate}@{source.crate_version}")
+             for source in linked]
     packages = [ours]
     for number, (name, version, licence, where) in enumerate([*parts, *page_packages()], 1):
         entry = package(number, name, version, licence, "NOASSERTION")

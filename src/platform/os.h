@@ -80,6 +80,9 @@ void trk__os_child_wait(int child_fd);
 
 /* ---- signals and time ---- */
 
+/* sigprocmask(2), for a mask that a child inherits: also the signals that a C library keeps for itself are in it. */
+int trk__os_signal_mask(int how, const sigset_t *signals, sigset_t *ret_before);
+
 /* A descriptor that the loop takes blocked signals from (wait_loop.h), or a negative code. */
 int trk__os_signal_fd(const sigset_t *signals);
 

@@ -1,4 +1,4 @@
-"""Each package, installed and run in a root that has nothing of this machine: Debian's releases by debootstrap, and one with musl.
+"""Each package, installed and run in a root that has nothing of this machine: Debian's releases, and one with musl.
 
 The packages are those of build-packages/dist (packaging/build all); the roots are kept in build-packages/roots."""
 
@@ -140,7 +140,8 @@ def test_rpm(root):
 def test_conda(root):
     """A .conda is a zip of two archives; installing it is unpacking one of them into a prefix."""
     need_program("zstd")
-    path = package(f"resource-tracker-{VERSION}-*-linux-64.conda" if CPU == "x86_64" else f"resource-tracker-{VERSION}-*-aarch64.conda")
+    platform = "linux-64" if CPU == "x86_64" else "linux-aarch64"
+    path = package(f"resource-tracker-{VERSION}-*-{platform}.conda")
     shutil.unpack_archive(path, root.folder / "tmp" / "conda", "zip")
     (root.folder / "opt/conda").mkdir(parents=True)
     inside = next((root.folder / "tmp" / "conda").glob("pkg-*.tar.zst"))

@@ -7,7 +7,8 @@
     True
 """
 
-from ._backend import BackEndMissing, load, refuse_originals
+from ._backend import BackEndMissing as BackEndMissing
+from ._backend import load, refuse_originals
 
 refuse_originals()
 load(__name__)

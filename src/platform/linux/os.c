@@ -169,6 +169,13 @@ void trk__os_child_wait(int child_fd)
 
 /* ---- signals and time ---- */
 
+/* By number: musl's functions leave out the signals that it uses itself. */
+int trk__os_signal_mask(int how, const sigset_t *signals, sigset_t *ret_before)
+{
+    enum { KERNEL_SET_BYTES = 8 };
+    return syscall(SYS_rt_sigprocmask, how, signals, ret_before, KERNEL_SET_BYTES) < 0 ? -errno : 0;
+}
+
 int trk__os_signal_fd(const sigset_t *signals)
 {
     int fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
