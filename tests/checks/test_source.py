@@ -44,8 +44,8 @@ def test_page(script):
 def test_white_space_and_conflicts():
     """As git itself sees them: blanks at the end of a line, conflict markers."""
     empty_tree = git("hash-object", "-t", "tree", "/dev/null").stdout.strip()
-    found = git("-c", "core.whitespace=tab-in-indent", "diff", "--check", empty_tree, "--", *VERBATIM, ":!Makefile", ":!packaging/debian/rules",
-                ":!*.in")
+    found = git("-c", "core.whitespace=tab-in-indent", "diff", "--check", empty_tree, "--", *VERBATIM, ":!Makefile",
+                ":!packaging/debian/rules", ":!*.in")
     assert found.returncode == 0, found.stdout[-4000:]
     found = git("grep", "-nI", "--untracked", "-e", "[[:blank:]]$", "--", *VERBATIM)
     assert found.returncode == 1, found.stdout[-4000:]
