@@ -96,7 +96,7 @@ def static_program(machine):
 def mirror():
     """The archive that this machine uses."""
     shown = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Origin: Debian"],
-                           capture_output=True, text=True, timeout=60, check=False)
+                           capture_output=True, text=True, timeout=600, check=False)
     helpers.need(shown.stdout.split(), "apt knows no archive of Debian's")
     return shown.stdout.split()[0]
 
