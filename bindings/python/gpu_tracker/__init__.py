@@ -10,7 +10,7 @@ Figures have the form of the first releases (`descendents`; memory and time). Wi
 environment they have that of release 5.
 """
 
-from resource_tracker._native import version as __version__
+from resource_tracker import __version__
 
 from .sub_tracker import SubTracker, SubTrackingAnalyzer, TrackingComparison, sub_track
 from .tracker import Tracker
