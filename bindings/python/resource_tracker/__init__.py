@@ -13,11 +13,13 @@ from ._backend import load, refuse_originals
 refuse_originals()
 load(__name__)
 
-from ._native import version as __version__
+from . import _native
 from .cloud_info import get_cloud_info
 from .comparison import compare
 from .server_info import get_server_info
 from .tracker import PidTracker, ProcessTracker, ResourceTracker, SystemTracker, track
+
+__version__ = _native.version
 
 __all__ = [
     "ProcessTracker",
