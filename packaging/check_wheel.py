@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import distribution
 
 import gpu_tracker
 import resource_tracker
@@ -14,6 +15,7 @@ assert page[:15].lower() == "<!doctype html>" and page.rstrip().endswith("</html
 with gpu_tracker.Tracker(sleep_time=0.05) as measured:
     pass
 assert measured.max_ram.main.total_rss > 0
+assert [point.value for point in distribution("resource-tracker-native").entry_points] == ["pytest_resource_tracker"]
 for name in ("resource_tracker", "gpu_tracker"):
     subprocess.run([sys.executable, "-m", name, "--version"], check=True, stdout=subprocess.DEVNULL)
 print(f"resource-tracker-native {resource_tracker.__version__}, Python {sys.version.split()[0]}: works")

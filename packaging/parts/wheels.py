@@ -12,6 +12,8 @@ import tarfile
 import zipfile
 from datetime import datetime, timezone
 
+import tomllib
+
 from . import common, programs, sources, toolchain
 
 DISTRIBUTION = "resource_tracker_native"
@@ -37,6 +39,14 @@ def make_sdist(output):
         made = next((common.ROOT / "build-python" / "sdist").glob("*.tar.gz"))
         found = [shutil.copy(made, output / made.name)]
     yield found[0]
+
+
+def entry_points():
+    """The text of entry_points.txt: meson-python writes it into wheels alone."""
+    project = tomllib.loads((common.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = (f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in sorted(points.items()))
+              for group, points in sorted(project["entry-points"].items()))
+    return "\n".join(groups).encode()
 
 
 def contents(target, info):
@@ -70,6 +80,7 @@ def write_wheel(output, target, text):
     info = f"{DISTRIBUTION}-{common.version()}.dist-info"
     files = contents(target, info)
     files[f"{info}/METADATA"] = text
+    files[f"{info}/entry_points.txt"] = entry_points()
     files[f"{info}/WHEEL"] = WHEEL.format(tag=tag, is_pure=str(not target).lower()).encode()
     files[f"{info}/RECORD"] = ("".join(record_line(name, data) for name, data in sorted(files.items())) +
                                f"{info}/RECORD,,\n").encode()
