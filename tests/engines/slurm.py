@@ -237,4 +237,4 @@ class User:
         """What `runs` lists on this host, oldest first."""
         done = self.run("resource-tracker", "runs", "--json")
         assert done.returncode == 0, done.stderr
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        return json.loads(done.stdout)["runs"]
