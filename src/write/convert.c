@@ -215,6 +215,26 @@ static int write_rows_to(const struct trk_run *run, const char *path, enum trk_f
     return code < 0 ? code : closed;
 }
 
+/* All of a file, from its start, as gzip. */
+static int pack(FILE *plain, int fd)
+{
+    enum { CHUNK_BYTES = 64 << 10 };
+    struct trk_gzip_output *gzip = NULL;
+    struct trk_buffer text;
+    trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);
+    int code = fseek(plain, 0, SEEK_SET) < 0 ? -errno : trk__gzip_output_new(fd, &gzip);
+    if (code == 0)
+        code = trk__buffer_reserve(&text, CHUNK_BYTES);
+    for (bool is_last = false; code == 0 && !is_last;) {
+        text.len = fread(text.data, 1, CHUNK_BYTES, plain);
+        is_last = text.len < CHUNK_BYTES;
+        code = ferror(plain) ? -EIO : trk__gzip_output_flush(gzip, &text, is_last);
+    }
+    trk__gzip_output_free(gzip);
+    trk__buffer_done(&text);
+    return code;
+}
+
 /* Rows go through a file without a name, which is then packed. */
 static int write_packed(const struct trk_run *run, const char *path, enum trk_format format,
                         const struct trk_convert_options *options,
@@ -230,20 +250,7 @@ static int write_packed(const struct trk_run *run, const char *path, enum trk_fo
     if (code == 0)
         code = trk__output_open(&output, path, options->overwrite, error);
     if (code == 0) {
-        struct trk_gzip_output *gzip = NULL;
-        struct trk_buffer text;
-        trk__buffer_init(&text, 1 << 30);
-        int packed = trk__gzip_output_new(output.fd, &gzip);
-        rewind(plain);
-        for (size_t got = 1; packed == 0 && got;) {
-            packed = trk__buffer_reserve(&text, 64 << 10);
-            got = packed < 0 ? 0 : fread(text.data, 1, 64 << 10, plain);
-            text.len = got;
-            if (packed == 0)
-                packed = trk__gzip_output_flush(gzip, &text, got == 0);
-        }
-        trk__gzip_output_free(gzip);
-        trk__buffer_done(&text);
+        int packed = pack(plain, output.fd);
         if (packed < 0)
             code = trk__error_set(error, packed, "cannot write to %s: %s", path, strerror(-packed));
         int closed = trk__output_close(&output, code == 0 ? error : NULL);
