@@ -128,8 +128,8 @@ static bool hold_against(const struct cli_options *options, const trk_session *s
 static int run_and_show(const struct cli_options *options, const trk_side *base,
                         const struct cli_signals *signals)
 {
-    trk_session *session;
-    struct cli_ending ending;
+    trk_session *session = NULL;
+    struct cli_ending ending = {0};
     int status = cli_run_once(options, options->command, true, signals, &session, &ending);
     if (status)
         return status;

@@ -208,18 +208,18 @@ int cli_cmd_show(const struct cli_options *options)
     if (options->json && words[0] && words[1])
         return cli_misuse("show --json prints one run; '%s' is one word too many", words[1]);
     int status = 0;
-    do {
+    for (size_t i = 0; i == 0 || words[i]; i++) {
         struct shown shown;
         struct trk_error error = {0};
-        if (load(*words, &shown, &error) < 0)
+        if (load(words[i], &shown, &error) < 0)
             status = cli_fail("%s", error.message);
         else if (options->json)
             print_json(&shown);
         else
             print_text(&shown);
         shown_done(&shown);
-        if (*words && words[1])
+        if (words[i + 1])
             printf("\n");
-    } while (*words && *++words);
+    }
     return cli_finish_stdout(status);
 }

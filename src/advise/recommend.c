@@ -237,8 +237,9 @@ int trk_recommend_snapshot(const void *data, size_t len,
     struct trk_recommend_options known;
     struct trk_run *run;
     int code = take_options(options, &known, error);
-    if (code == 0)
-        code = trk_run_parse(data, len, &run, error);
+    if (code < 0)
+        return code;
+    code = trk_run_parse(data, len, &run, error);
     if (code < 0)
         return code;
     code = trk__recommend_loaded(run, &known, ret_recommendation, error);
@@ -396,7 +397,7 @@ int trk_recommendation_servers(const trk_recommendation *recommendation, enum tr
                                const struct trk_server_options *options, char **ret_json,
                                struct trk_error *error)
 {
-    trk_rent *rent;
+    trk_rent *rent = NULL;
     int code = trk_recommendation_rent(recommendation, level, options, &rent, error);
     if (code < 0)
         return code;

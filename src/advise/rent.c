@@ -496,19 +496,18 @@ int trk__rent_find(const struct trk_server_options *given, const struct trk_run_
 {
     struct trk_server_options known;
     struct question question = {.options = &known};
+    struct trk_rent *rent = malloc(sizeof *rent);
+    if (!rent)
+        return trk__error_set(error, -ENOMEM, "no memory for the answer");
+    trk__fields_init(&trk__rent_fields, rent);
+    rent->object.present = TRK_OBJECT_ALL;
     int code = take_options(given, &known, error);
     if (code == 0)
         code = make_query(&question, error);
     if (code == 0)
         code = trk__catalog_open(&question.catalog, error);
-    struct trk_rent *rent = code == 0 ? malloc(sizeof *rent) : NULL;
-    if (rent) {
-        trk__fields_init(&trk__rent_fields, rent);
-        rent->object.present = TRK_OBJECT_ALL;
+    if (code == 0)
         code = find_servers(&question, rent, error);
-    } else if (code == 0) {
-        code = trk__error_set(error, -ENOMEM, "no memory for the answer");
-    }
     if (code == 0 && (code = answer(rent, &question, cloud, curve, points)) < 0)
         trk__error_set(error, code, "no memory for the answer");
     question_done(&question);
@@ -585,7 +584,7 @@ int trk_rent_json(const trk_rent *rent, char **ret_json, struct trk_error *error
 int trk_recommend_servers(const struct trk_server_options *options, char **ret_json,
                           struct trk_error *error)
 {
-    trk_rent *rent;
+    trk_rent *rent = NULL;
     int code = trk_rent_find(options, &rent, error);
     if (code < 0)
         return code;

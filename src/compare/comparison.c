@@ -84,8 +84,9 @@ static int effect_of(const struct column *base, const struct column *new, enum t
         return code;
     struct trk_interval least, most;
     code = trk__effect(sorted(base->values, base), sorted(new->lows, new), kind, &least);
-    if (code == 0)
-        code = trk__effect(sorted(base->floors, base), sorted(new->highs, new), kind, &most);
+    if (code < 0)
+        return code;
+    code = trk__effect(sorted(base->floors, base), sorted(new->highs, new), kind, &most);
     if (code < 0)
         return code;
     ret_effect->outer_low = least.low;

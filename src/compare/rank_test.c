@@ -54,6 +54,7 @@ struct trk_interval trk__median(struct trk_values values)
     double chance = 1;
     for (size_t i = 0; i < values.count; i++)
         chance /= 2;
+    double first = chance;
     for (size_t i = 0; i < values.count; i++) {
         chances[i] = chance;
         chance *= (double)(values.count - i) / (double)(i + 1);
@@ -64,7 +65,7 @@ struct trk_interval trk__median(struct trk_values values)
     return (struct trk_interval){.value = trk__quantile(values, 0.5),
                                  .low = values.at[skipped],
                                  .high = values.at[values.count - 1 - skipped],
-                                 .confidence = confidence_of(steps, tail, chances[0])};
+                                 .confidence = confidence_of(steps, tail, first)};
 }
 
 void trk__outlier_fences(struct trk_values values, double *ret_low, double *ret_high)

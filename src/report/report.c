@@ -196,8 +196,9 @@ int trk_report(const void *data, size_t len, const struct trk_report_options *op
     struct trk_report_options known;
     struct trk_run *run;
     int code = take_options(options, &known, error);
-    if (code == 0)
-        code = trk_run_parse(data, len, &run, error);
+    if (code < 0)
+        return code;
+    code = trk_run_parse(data, len, &run, error);
     if (code < 0)
         return code;
     code = report(run, &known, ret_html, ret_len, error);
@@ -211,8 +212,9 @@ int trk_report_run(const char *word, const struct trk_report_options *options, c
     struct trk_report_options known;
     struct trk_run *run;
     int code = take_options(options, &known, error);
-    if (code == 0)
-        code = trk_run_open(word, &run, error);
+    if (code < 0)
+        return code;
+    code = trk_run_open(word, &run, error);
     if (code < 0)
         return code;
     code = report(run, &known, ret_html, ret_len, error);

@@ -63,6 +63,6 @@ bool trk__view_detail(const struct trk_run_view *view, const char *name, double 
 double trk__view_row_seconds(const struct trk_run_view *view, size_t row);
 
 /* The metric that a column shows in this run; TRK_METRIC_COUNT: it has none of them. */
-enum trk_metric trk__view_metric(const struct trk_run_view *view, enum trk_view_column column);
+enum trk_metric trk__view_metric(const struct trk_run_view *view, enum trk_view_column wanted);
 
 #endif

@@ -85,7 +85,7 @@ struct trk_run_reader {
     struct trk_run_layout **layout;
     uint32_t layouts;
     struct trk_run_span *span;
-    size_t spans;
+    uint32_t spans, span_capacity;
     struct trk_buffer chunk;
 };
 

@@ -13,14 +13,14 @@ enum { GPUS_MAX = 64, V2 = TRK_SCHEMA_V2 - TRK_SCHEMA_V1 };
 
 static bool is_detail(enum trk_metric metric)
 {
-    return metric != TRK_METRIC_COUNT && !trk__metrics[metric].column[V2].name;
+    return metric < TRK_METRIC_COUNT && !trk__metrics[metric].column[V2].name;
 }
 
 static void add(struct trk_run_layout *layout, enum trk_metric metric, uint32_t device)
 {
     if (layout->columns == TRK_LAYOUT_COLUMNS_MAX)
         return;
-    layout->form[layout->columns] = metric == TRK_METRIC_COUNT ? TRK_FORM_NONE
+    layout->form[layout->columns] = metric >= TRK_METRIC_COUNT ? TRK_FORM_NONE
                                     : is_detail(metric) ? trk__unit_form(trk__metrics[metric].unit)
                                                         : trk__metrics[metric].column[V2].form;
     layout->device[layout->columns] = (uint8_t)device;
@@ -150,7 +150,7 @@ int trk__layout_take_names(struct trk_run_layout *layout, const char *names, siz
 
 static bool is_in(enum trk_metric metric, enum trk_scope scope)
 {
-    if (metric == TRK_METRIC_COUNT)
+    if (metric >= TRK_METRIC_COUNT)
         return false;
     if (scope == TRK_SCOPE_ROW)
         return metric == TRK_M_TIMESTAMP || is_detail(metric);

@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/real.h"
@@ -86,21 +87,16 @@ static int add_layout(struct trk_run_reader *reader, const char *names, size_t l
 
 static int add_rows(struct trk_run_reader *reader, uint64_t offset, uint64_t rows, uint32_t pitch)
 {
-    enum { STEP = 64 };
     uint32_t layout = reader->layouts - 1;
     struct trk_run_span *last = reader->spans ? &reader->span[reader->spans - 1] : NULL;
     if (last && last->layout == layout && last->pitch == pitch &&
         last->offset + last->rows * pitch == offset) {
         last->rows += rows;
     } else {
-        if (reader->spans == SPANS_MAX)
-            return -EBADMSG;
-        if (reader->spans % STEP == 0) {
-            void *grown = realloc(reader->span, (reader->spans + STEP) * sizeof *reader->span);
-            if (!grown)
-                return -ENOMEM;
-            reader->span = grown;
-        }
+        int code = trk__array_reserve(&reader->span, &reader->span_capacity, reader->spans + 1,
+                                      sizeof *reader->span, SPANS_MAX);
+        if (code < 0)
+            return code == -ENOBUFS ? -EBADMSG : code;
         reader->span[reader->spans++] = (struct trk_run_span){.first_row = reader->rows,
                                                               .rows = rows,
                                                               .offset = offset,

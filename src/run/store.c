@@ -168,10 +168,10 @@ static int list_file(int dir_fd, const char *name, struct trk_store_list *list)
         trk__run_free(run);
         return -ENOMEM;
     }
-    if (code < 0)
-        describe_damaged(name, &status, &error, &entry->info);
-    else
+    if (run)
         trk__run_describe(run, &entry->info);
+    else
+        describe_damaged(name, &status, &error, &entry->info);
     trk__run_free(run);
     snprintf(entry->info.id, sizeof entry->info.id, "%.*s", (int)id_len, name);
     snprintf(entry->file, sizeof entry->file, "%.*s", (int)sizeof entry->file - 1, name);
@@ -205,11 +205,12 @@ static int list_lines(int dir_fd, const char *name, struct trk_store_list *list)
     struct trk_buffer text;
     trk__buffer_init(&text, LINES_MAX_BYTES);
     int code = fd < 0 ? 0 : trk__file_read_all(fd, TRK_FILE_MANY_RECORDS, &text);
-    struct trk_cursor cursor = trk__cursor(text.data ? text.data : "", text.len), line;
+    const char *start = text.data ? text.data : "";
+    struct trk_cursor cursor = trk__cursor(start, text.len), line;
     while (code == 0 && trk__cursor_line(&cursor, &line)) {
         const char *at = line.at;
         while (at &&
-               list_line(list, name, (uint64_t)(at - text.data), at, (size_t)(line.end - at)) < 0) {
+               list_line(list, name, (uint64_t)(at - start), at, (size_t)(line.end - at)) < 0) {
             size_t left = (size_t)(line.end - at);
             at = left > 1 ? memmem(at + 1, left - 1, BEGINNING, sizeof BEGINNING - 1) : NULL;
         }

@@ -9,10 +9,11 @@
 static void add_digits(struct trk_buffer *text, double value, int digits)
 {
     int decimals = digits - 1;
-    for (double size = fabs(value); size >= 9.9995 && decimals > 0; size /= 10)
-        decimals--;
-    for (double size = fabs(value); size > 0 && size < 0.99995 && decimals < 6; size *= 10)
-        decimals++;
+    double size = fabs(value);
+    for (; size >= 9.9995 && decimals > 0; decimals--)
+        size /= 10;
+    for (size = fabs(value); size > 0 && size < 0.99995 && decimals < 6; decimals++)
+        size *= 10;
     trk__number_add_fixed(text, value, value == 0 ? 0 : decimals);
 }
 

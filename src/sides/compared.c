@@ -91,9 +91,10 @@ static int add_outliers(struct trk_comparison *comparison, const struct trk_side
     const struct trk_figure_kind *kind = &trk__figure_kinds[row->figure];
     for (size_t i = 0; side && i < side->count; i++) {
         const struct trk_figures *figures = trk__side_run_figures(&side->runs[i], row->phase);
-        double value = figures ? figures->of[row->figure].value : NAN;
-        if (!(value < group->fence_low || value > group->fence_high) ||
-            trk__figure_is_limit(figures->of[row->figure]))
+        if (!figures || trk__figure_is_limit(figures->of[row->figure]))
+            continue;
+        double value = figures->of[row->figure].value;
+        if (!(value < group->fence_low || value > group->fence_high)) /* absent is neither */
             continue;
         struct trk_buffer text;
         trk__buffer_init(&text, TRK_BUFFER_LIMIT_DEFAULT);

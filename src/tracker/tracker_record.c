@@ -25,9 +25,8 @@ static int fill_metadata(const struct trk_tracker *tracker, struct trk_run *run)
     struct trk_run_metadata *metadata = &run->metadata;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    double stop = isnan(tracker->stop_time)
-                      ? (double)now.tv_sec + (double)(now.tv_nsec / 1000) * 1e-6
-                      : tracker->stop_time;
+    double stop = isnan(tracker->stop_time) ? (double)now.tv_sec + (double)now.tv_nsec * 1e-9
+                                            : tracker->stop_time;
     metadata->object.present = TRK_METADATA_OF_ROWS;
     if (wall_seconds > 0) /* from the start of the tracker's process, before the grid begins */
         metadata->object.present |= UINT64_C(1) << WALL_SECONDS_BIT;
@@ -87,9 +86,11 @@ static int make_run(struct trk_tracker *tracker, struct trk_run **ret_run, struc
     struct trk_tables tables = {0};
     struct trk_run *run = trk__run_new();
     char path[TRK_TRACKER_FOLDER_SIZE + 16];
-    int code = run ? 0 : trk__error_set(error, -ENOMEM, "out of memory");
-    if (code == 0)
-        code = trk__tracker_slice(tracker, 0, 0, &tables, error);
+    if (!run) {
+        trk__error_set(error, -ENOMEM, "out of memory");
+        return -ENOMEM;
+    }
+    int code = trk__tracker_slice(tracker, 0, 0, &tables, error);
     if (code == 0 && tables.owned) {
         run->process = tables.run.process;
         run->system = tables.run.system;

@@ -295,11 +295,13 @@ static int read_rows(const char *path, enum kind kind, struct trk_input *input,
 {
     struct trk_series table;
     struct trk_run *run = trk__run_new();
-    int code = run ? 0 : trk__error_set(error, -ENOMEM, "%s: %s", path, strerror(ENOMEM));
+    if (!run)
+        return trk__error_set(error, -ENOMEM, "%s: %s", path, strerror(ENOMEM));
+    int code;
     trk__series_init(&table, TRK_SCOPE_SYSTEM, TRK_SCHEMA_V2);
-    if (code == 0 && kind == KIND_SQLITE) {
+    if (kind == KIND_SQLITE) {
         code = read_sqlite(path, &table, error);
-    } else if (code == 0) {
+    } else {
         struct trk_pull pull;
         trk__pull_init(&pull, input, path, error);
         code = kind == KIND_CSV ? read_csv(&pull, &table) : read_jsonl(&pull, &table);
@@ -325,11 +327,12 @@ int trk__table_read(const char *path, struct trk_run **ret_run, struct trk_error
     bool is_stdin = strcmp(path, "-") == 0;
     const char *name = is_stdin ? "standard input" : path;
     int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return trk__error_set(error, -errno, "%s: %s", name, strerror(errno));
     struct trk_input input;
-    int code = fd < 0 ? -errno : trk__input_init_fd(&input, fd);
+    int code = trk__input_init_fd(&input, fd);
     if (code < 0) {
-        if (fd >= 0)
-            trk__input_done(&input);
+        trk__input_done(&input);
         return trk__error_set(error, code, "%s: %s", name, strerror(-code));
     }
     enum kind kind = kind_of(&input);
