@@ -1,7 +1,6 @@
 """Jobs that Slurm starts, limits and ends: the tracker changes no result, and every run is kept."""
 
 import json
-import os
 import signal
 
 import helpers
@@ -114,7 +113,7 @@ def test_a_running_step_beside_sstat(user):
         return done.stdout.strip() and slurm_cluster.memory_bytes(done.stdout.strip()) > 140 * MIB
     helpers.wait_until(seen, "the memory of the step in sstat", 60)
     runs = helpers.wait_until(user.runs, "the run in the list")
-    assert [run["running"] for run in runs] == [True], runs
+    assert [run["state"] for run in runs] == ["running"], runs
     assert job.state() == "RUNNING"
     assert user.run("scancel", job.number).returncode == 0
     job.wait()
@@ -146,35 +145,31 @@ def test_cancelled_job(user, kind):
     assert readable(user, run)
 
 
-@pytest.mark.parametrize("host", ["node", "login"])
-def test_cancelled_job_that_ignores_signals(user, host):
-    """SIGKILL reaches the tracker as well. What it had written is kept, and the run is complete when the node on which
-    the tracker ran lists it, or when the file has not grown for ten minutes: another host cannot ask for a PID."""
+def test_cancelled_job_that_ignores_signals(user):
+    """SIGKILL reaches the tracker as well. What it had written is kept. All hosts here are of one boot, so each sees by the lock
+    that the tracker has exited."""
     (user.home / "job.sh").write_text("trap '' TERM INT HUP CONT\nknown_use 0.5 50 1 300\n", encoding="ascii")
     job = user.submit(f"exec {' '.join(TRACK)} -- sh job.sh\n", "--nodelist=node2")
-    path = helpers.wait_until(lambda: rows_file(user), "the file of the rows", 60)
+    path = helpers.wait_until(lambda: run_file(user), "the run file", 60)
     size = path.stat().st_size
     helpers.wait_until(lambda: path.stat().st_size > size, "a row more", 60)
+    assert only_run(user)["state"] == "running"
     assert user.run("scancel", job.number).returncode == 0
     assert job.wait() == "CANCELLED"
-    if host == "node":
-        assert user.srun("--nodelist=node2", "resource-tracker", "runs").returncode == 0
-    else:
-        assert only_run(user)["running"]
-        long_ago = path.stat().st_mtime - 700
-        os.utime(path, (long_ago, long_ago))
-    run = only_run(user)
-    assert run["interrupted"] and not run["running"], run
+    run = ended_run(user)
+    assert run["state"] == "interrupted", run
+    listed = user.srun("--nodelist=node2", "resource-tracker", "runs", "--json")
+    assert [run["state"] for run in json.loads(listed.stdout)["runs"]] == ["interrupted"], listed
     assert readable(user, run)
 
 
-def rows_file(user):
-    return next(user.home.glob(".local/state/resource-tracker/runs/*.rows"), None)
+def run_file(user):
+    return next(user.home.glob(".local/state/resource-tracker/runs/*.run"), None)
 
 
 def ended_run(user):
     """The last processes of a cancelled job may still be ending when Slurm says that it is cancelled."""
-    return helpers.wait_until(lambda: not (run := only_run(user))["running"] and run, "the end of the run")
+    return helpers.wait_until(lambda: (run := only_run(user))["state"] != "running" and run, "the end of the run")
 
 
 def test_time_limit(overdue):
