@@ -344,7 +344,7 @@ int cli_series_run(const struct cli_options *options, const trk_side *base,
     int status = 0;
     for (size_t i = 0; i < series.command_count && !status; i++)
         if (trk_side_new(&series.sides[i], NULL) < 0)
-            status = cli_fail("not enough memory");
+            status = cli_fail("out of memory");
     if (!status)
         status = share_input(&series);
     if (!status)

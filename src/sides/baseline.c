@@ -199,7 +199,7 @@ static void read_run(struct reader *reader, struct trk_side *side)
     if (!reader->pull.failure && !label)
         trk__pull_fail(&reader->pull, "a run without the member \"run\"");
     else if (!reader->pull.failure && !(added = trk__side_place(side, label, NULL)))
-        trk__pull_fail_by(&reader->pull, -ENOMEM, "not enough memory");
+        trk__pull_fail_by(&reader->pull, -ENOMEM, "out of memory");
     if (added) {
         added->whole = run.whole;
         added->phases = TRK_STEAL(run.phases);

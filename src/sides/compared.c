@@ -148,13 +148,13 @@ int trk_compare(const trk_side *base, const trk_side *new_side, trk_comparison *
                               new_side->count ? "base" : "new");
     trk_comparison *comparison = calloc(1, sizeof *comparison);
     if (!comparison)
-        return trk__error_set(error, -ENOMEM, "not enough memory");
+        return trk__error_set(error, -ENOMEM, "out of memory");
     comparison->base = base;
     comparison->new = new_side;
     int code = fill(comparison);
     if (code < 0) {
         trk_comparison_free(comparison);
-        return trk__error_set(error, code, "not enough memory");
+        return trk__error_set(error, code, "out of memory");
     }
     *ret_comparison = comparison;
     return 0;
@@ -250,7 +250,7 @@ int trk_comparison_gate(trk_comparison *comparison, const char *gate,
     if (code < 0 || !gates || !held.words || !held.text) {
         free(held.words);
         free(held.text);
-        return trk__error_set(error, -ENOMEM, "not enough memory");
+        return trk__error_set(error, -ENOMEM, "out of memory");
     }
     gates[comparison->gate_count++] = held;
     *ret_outcome = held.result.outcome;

@@ -14,7 +14,7 @@ int trk_side_new(trk_side **ret_side, struct trk_error *error)
 {
     trk_side *side = calloc(1, sizeof *side);
     if (!side)
-        return trk__error_set(error, -ENOMEM, "not enough memory");
+        return trk__error_set(error, -ENOMEM, "out of memory");
     *ret_side = side;
     return 0;
 }

@@ -45,7 +45,7 @@ static int add_ended(struct trk_side *side, const struct trk_run *run, const cha
     side->has_running |= run->state == TRK_RUN_RUNNING;
     const char *id = run->metadata.identity.id;
     code = trk__side_add_note(side, *id ? id : source, words);
-    return code < 0 ? trk__error_set(error, code, "not enough memory") : 0;
+    return code < 0 ? trk__error_set(error, code, "out of memory") : 0;
 }
 
 static int add_run_file(struct trk_side *side, const char *path, bool is_one_of_many,
@@ -193,6 +193,10 @@ static int add_stored(struct trk_side *side, const char *word, struct trk_error 
     code = code == 0         ? add_kept(side, store, kept, error)
            : code == -ENOENT ? add_key(side, store, &list, word, error)
                              : code;
+    for (size_t i = 0; i < list.count && !*side->unreadable; i++)
+        if (*list.run[i].info.damage)
+            snprintf(side->unreadable, sizeof side->unreadable, "run %s can't be read: %s",
+                     list.run[i].info.id, list.run[i].info.damage);
     trk__store_list_done(&list);
     return code;
 }
@@ -233,14 +237,15 @@ int trk_side_add(trk_side *side, const char *word, struct trk_error *error)
 {
     int code = add_word(side, word, error);
     if (code != -ENOENT || !strchr(word, ','))
-        return code != -ENOENT ? code
-                               : trk__error_set(error, -ENOENT,
-                                                "no such run, file, folder, baseline or key: %s; "
-                                                "resource-tracker runs lists the runs",
-                                                word);
+        return code != -ENOENT
+                   ? code
+                   : trk__error_set(error, -ENOENT,
+                                    "no such run, file, folder, baseline or key: %s; %s", word,
+                                    *side->unreadable ? side->unreadable
+                                                      : "resource-tracker runs lists the runs");
     TRK_CLEANUP_FREE char *list = strdup(word);
     if (!list)
-        return trk__error_set(error, -ENOMEM, "not enough memory");
+        return trk__error_set(error, -ENOMEM, "out of memory");
     code = 0;
     size_t items = 0;
     char *rest = list;
