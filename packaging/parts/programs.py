@@ -62,8 +62,12 @@ def staged(target):
     return folder
 
 
-def make(output):
+def make(output, is_wanted=lambda target: True):
     """One archive for each target."""
-    for target in toolchain.TARGETS.values():
+    for target in filter(is_wanted, toolchain.TARGETS.values()):
         folder = staged(target)
         yield common.write_tar(output / f"{folder.name}.tar.gz", folder, folder.name)
+
+
+def make_static(output):
+    return make(output, lambda target: target.name.endswith("-musl"))

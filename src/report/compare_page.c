@@ -59,10 +59,10 @@ static int put_run(struct trk_json *json, const char *store, const char *source)
     if (!source || trk__store_open(store, source, &run, NULL) < 0)
         return 0;
     int code = trk__run_view_init(&view, run);
-    if (code == 0 && view.rows)
-        code = put_view(json, &view);
-    if (code == 0)
+    if (code == 0) {
+        code = view.rows ? put_view(json, &view) : 0;
         trk__run_view_done(&view);
+    }
     trk__run_free(run);
     return code == -ENOMEM ? code : 0;
 }

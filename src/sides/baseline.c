@@ -216,7 +216,7 @@ int trk__baseline_read(struct trk_side *side, const char *name, const char *data
     struct trk_input input;
     int code = trk__input_init_memory(&input, data, len);
     if (code < 0)
-        return trk__error_set(error, code, "%s: not enough memory", name);
+        return trk__error_set(error, code, "%s: out of memory", name);
     struct reader reader = {.runs = 0};
     double version = NAN;
     trk__pull_init(&reader.pull, &input, name, error);

@@ -83,14 +83,14 @@ int trk__side_add_run(struct trk_side *side, const struct trk_run *run, const ch
         label = *id ? id : file ? file : "run";
     struct trk_side_run *added = trk__side_place(side, label, source);
     if (!added)
-        return trk__error_set(error, -ENOMEM, "not enough memory for the runs of a side");
+        return trk__error_set(error, -ENOMEM, "no memory for the runs of a side");
     fill_whole(side, run, &added->whole);
     struct trk_phases phases;
     int code = trk__phases_find(run, &phases);
     if (code == 0)
         code = add_phases(added, &phases);
     free(phases.item);
-    return code < 0 ? trk__error_set(error, code, "not enough memory for the phases of a run") : 0;
+    return code < 0 ? trk__error_set(error, code, "no memory for the phases of a run") : 0;
 }
 
 int trk_side_add_run(trk_side *side, const trk_run *run, const char *label, struct trk_error *error)
@@ -106,7 +106,7 @@ int trk_side_add_session(trk_side *side, const trk_session *session, const char 
     trk_phases *phases = NULL;
     int code = trk__session_make_run(session, TRK_FACTS_PLACE | TRK_FACTS_STATS, &run);
     if (code < 0)
-        return trk__error_set(error, code, "not enough memory for the figures of a run");
+        return trk__error_set(error, code, "no memory for the figures of a run");
     const char *id = run->metadata.identity.id;
     code = trk__side_add_run(side, run, *id ? id : label, NULL, error);
     trk__run_free(run);
