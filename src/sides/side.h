@@ -15,7 +15,8 @@ struct trk_side {
     char **notes; /* what a reader of the figures must know of the runs, in words */
     size_t note_count;
     bool has_running;
-    char unreadable[160]; /* a run of the store that cannot be read and may be the one that was meant; "": none */
+    char unreadable
+        [160]; /* a run of the store that cannot be read and may be the one that was meant; "": none */
     struct trk_catalog *catalog; /* of prices; NULL: no run has needed it yet */
 };
 
