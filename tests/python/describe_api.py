@@ -28,7 +28,7 @@ def parameters(function):
 
 def describe_class(cls):
     about = {"bases": [base.__name__ for base in cls.__mro__[1:-1]], "members": {}}
-    if not issubclass(cls, (enum.Enum, tuple, str)):
+    if not issubclass(cls, (enum.Enum, tuple, str, Exception)):
         about["parameters"] = parameters(cls)
     if dataclasses.is_dataclass(cls):
         about["fields"] = [[field.name, plain(field.default)] for field in dataclasses.fields(cls)]
