@@ -129,8 +129,8 @@ void cli_summary_print(const trk_session *session, const struct cli_options *opt
 /* --summary FILE; path "-" is standard output. */
 int cli_summary_save(trk_session *session, const struct cli_options *options);
 
-/* Keeps the run unless --no-save, and makes the page of --report. A home that cannot be written is no fault of the job; it
- * is told, since the user will look for the run. A negative code where --report could not be made. */
+/* Keeps the run unless --no-save, and makes the page of --report. A home that cannot be written is no fault of the job; a
+ * message says so, since the user expects the run in the list. A negative code where --report could not be made. */
 int cli_record_keep(trk_session *session, const struct cli_options *options);
 /* Sets what of it the session has to keep. */
 void cli_record_ask(const struct cli_options *options, struct trk_options *session_options);

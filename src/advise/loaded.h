@@ -1,4 +1,4 @@
-/* Advice for those who have the run in memory already. */
+/* Advice on a run that is in memory already. */
 #ifndef TRK_ADVISE_LOADED_H
 #define TRK_ADVISE_LOADED_H
 

@@ -65,6 +65,17 @@ static void set_cost(struct trk_run_place *place)
                           : NAN;
 }
 
+static void set_catalog_price(const struct trk_catalog *catalog, const struct trk_price *price,
+                              struct trk_run_place *place)
+{
+    const struct trk_catalog_source *source = trk__catalog_source(catalog, price->source);
+    place->usd = price->usd_hour;
+    place->price_is_of_region = price->is_asked_region;
+    set_text(place->price_region, sizeof place->price_region, price->region);
+    set_text(place->source, sizeof place->source, "catalog");
+    set_text(place->date, sizeof place->date, source ? source->date : trk__catalog_date(catalog));
+}
+
 void trk__run_place_find(struct trk_catalog *catalog, const struct trk_run_cloud *cloud,
                          double run_seconds, struct trk_run_place *ret_place)
 {
@@ -86,12 +97,7 @@ void trk__run_place_find(struct trk_catalog *catalog, const struct trk_run_cloud
     if (!trk__catalog_price(catalog, place->vendor, place->server,
                             *place->region ? place->region : NULL, false, &price))
         return;
-    const struct trk_catalog_source *source = trk__catalog_source(catalog, price.source);
-    place->usd = price.usd_hour;
-    place->price_is_of_region = price.is_asked_region;
-    set_text(place->price_region, sizeof place->price_region, price.region);
-    set_text(place->source, sizeof place->source, "catalog");
-    set_text(place->date, sizeof place->date, source ? source->date : trk__catalog_date(catalog));
+    set_catalog_price(catalog, &price, place);
     set_cost(place);
 }
 
@@ -672,12 +678,7 @@ static bool find_price(struct trk_catalog *catalog, const char *vendor, const ch
         return true;
     if (!trk__catalog_price(catalog, vendor, server, region, false, &found))
         return has_keeper && place->usd > 0; /* of another region, yet a price */
-    const struct trk_catalog_source *source = trk__catalog_source(catalog, found.source);
-    place->usd = found.usd_hour;
-    place->price_is_of_region = found.is_asked_region;
-    set_text(place->price_region, sizeof place->price_region, found.region);
-    set_text(place->source, sizeof place->source, "catalog");
-    set_text(place->date, sizeof place->date, source ? source->date : trk__catalog_date(catalog));
+    set_catalog_price(catalog, &found, place);
     return true;
 }
 

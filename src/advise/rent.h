@@ -85,7 +85,7 @@ struct trk_rent {
 extern const struct trk_fields trk__offer_fields, trk__finish_fields, trk__run_place_fields,
     trk__rent_fields;
 
-/* The machine of a run by what its cloud told. */
+/* The machine of a run, by the answer of its cloud. */
 void trk__run_place_find(struct trk_catalog *catalog, const struct trk_run_cloud *cloud,
                          double run_seconds, struct trk_run_place *ret_place);
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A command line of a megabyte tells a reader no more than its beginning does. */
+/* Of a command line of a megabyte its beginning is enough. */
 enum { COMMAND_MAX_BYTES = 24 << 10, ITEMS_MAX = 4000, SERVERS_SHOWN = 3, GPUS_MAX = 64 };
 
 static void put_text(struct trk_json *json, const char *key, const char *text)

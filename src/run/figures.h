@@ -23,7 +23,7 @@ void trk__run_figures(const struct trk_run *run, struct trk_run_figures *ret_fig
 void trk__run_stat(const struct trk_run *run, enum trk_metric metric,
                    struct trk_metric_stats *ret_stats);
 
-/* The same rule for whoever adds rows one by one. */
+/* The same rule, for code that adds rows one by one. */
 static inline bool trk__may_be_extreme(enum trk_kind kind, double row_seconds,
                                        double interval_seconds)
 {

@@ -388,7 +388,7 @@ int trk__run_reader_tables(struct trk_run_reader *reader, uint64_t first, uint64
     return code;
 }
 
-/* ---- who writes it ------------------------------------------------------------------- */
+/* ---- its writer ---------------------------------------------------------------------- */
 
 /* The start of a process in clock ticks; 0: there is none, or it is a zombie. */
 static uint64_t start_ticks_of(int pid)
@@ -420,8 +420,8 @@ void trk__run_tracker_here(struct trk_run_tracker *ret_tracker)
     here->start_ticks = start_ticks_of(here->pid);
 }
 
-/* A lock that another holds is a process that runs, wherever it is. That nobody holds one proves the contrary on this
- * boot alone: a network file system need not pass locks on. */
+/* A lock that another process holds shows that the tracker runs, on whichever host. A free lock shows that it has exited on
+ * this boot alone: a network file system need not pass locks on. */
 enum trk_run_state trk__run_reader_state(const struct trk_run_reader *reader,
                                          const struct trk_run_tracker *tracker)
 {

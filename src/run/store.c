@@ -389,7 +389,7 @@ static bool find_line(const struct trk_buffer *text, const char *id, size_t *ret
     return true;
 }
 
-/* A line goes by writing the others anew. */
+/* A line is removed by writing the other lines to a new file. */
 static int remove_line(int dir_fd, const struct trk_store_run *run)
 {
     TRK_CLEANUP_FD int fd = openat(dir_fd, run->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -150,7 +150,7 @@ void trk__recorder_discard(struct trk_recorder *recorder)
 
 static void tell_failure(struct trk_session *session, int code)
 {
-    /* A folder that cannot be written at all is told once, at the end, where the run is saved. */
+    /* A folder that cannot be written at all is reported once, at the end, where the run is saved. */
     if (code < 0 && code != -ENOENT && code != -EACCES && code != -EROFS && code != -ENOTDIR)
         trk__session_add_note(session, "this run is not kept whole: %s: %s",
                               session->recorder->writer.path, strerror(-code));

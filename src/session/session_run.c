@@ -259,7 +259,7 @@ static int gpu_at(const void *state, uint32_t index, struct trk_gpu_info *ret_in
     return trk_session_gpu(state, index, ret_info);
 }
 
-/* The limits that rows have told of: reading them again would cost more than all the rest. */
+/* The limits that the rows have: to read them again would cost more than the rest of the run's facts. */
 static bool limits_of_rows(const struct trk_session *session, struct trk_limits *ret_limits)
 {
     double cpu_cores = largest(session, TRK_M_SYS_CG_CPU_LIMIT);

@@ -25,7 +25,7 @@ static bool ended_well(const struct trk_run *run)
            !outcome->exit_signal;
 }
 
-/* A run that was named alone is compared however it ended: its reader is told. */
+/* A run that was named alone is compared however it ended; a note says how. */
 static int add_ended(struct trk_side *side, const struct trk_run *run, const char *source,
                      struct trk_error *error)
 {
@@ -201,7 +201,7 @@ static int add_stored(struct trk_side *side, const char *word, struct trk_error 
     return code;
 }
 
-/* A baseline comes before a folder that happens to have its name; who means the folder writes ./NAME. */
+/* A baseline comes before a folder of the same name; ./NAME is the folder. */
 static int add_word(struct trk_side *side, const char *word, struct trk_error *error)
 {
     char path[TRK_BASELINE_PATH_SIZE];

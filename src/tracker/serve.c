@@ -97,7 +97,7 @@ static int open_session(const struct task *task, trk_session **ret_session, stru
     return code;
 }
 
-/* Without the process that asked nobody will read the rows. */
+/* Without the process that asked for them the rows are not read. */
 static bool is_orphan(const struct task *task)
 {
     return getppid() != task->parent;

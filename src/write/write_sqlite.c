@@ -66,8 +66,8 @@ static int code_from_result(sqlite3 *db, int result)
     }
 }
 
-/* SQLite tries a journal that it cannot open for writing once more for reading, which sets errno to ENOENT: what
- * the first try was told is asked for again. 0: the file can be made now. */
+/* A journal that SQLite cannot open for writing it opens once more for reading, which sets errno to ENOENT. Returns the
+ * errno of an attempt to create it; 0: it can be created now. */
 static int journal_cause(const struct sqlite_writer *sqlite)
 {
     char path[PATH_MAX];

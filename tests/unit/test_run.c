@@ -197,7 +197,7 @@ static struct trk_run *with_rows(size_t rows)
     return run;
 }
 
-/* One that is cut is told. */
+/* Of a file that is cut the error says so. */
 static void saves_and_loads_files(void)
 {
     char *folder = temporary_folder();
